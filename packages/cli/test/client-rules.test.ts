@@ -634,6 +634,13 @@ it.runIf(process.platform !== 'win32')(
   },
 )
 
+it('Claude Code: an agent of a project with a million parentheses does not block', async () => {
+  const text = `---\ndisallowedTools: mcp__files ${'('.repeat(1_000_000)}\n---\n`
+  expect(await judge('claude-code', { 'work/.claude/agents/a.md': text })).toMatchObject({
+    denied: [READ, WRITE],
+  })
+})
+
 it('opencode: a pattern with many stars takes no time', async () => {
   const agent = { plan: { permission: { [`${'*'.repeat(200)}x_y`]: 'deny' } } }
   const begun = performance.now()

@@ -117,7 +117,7 @@ function readText(file: string, places: RulePlaces): string | undefined {
 async function parse(given: string, file: string): Promise<Fields> {
   const text = given.replace(/^\uFEFF/, '')
   if (text.trim() === '') return {}
-  if (file.endsWith('.md')) return parseAgent(text, file)
+  if (file.endsWith('.md')) return parseMarkdown(text, file)
   const isToml = file.endsWith('.toml')
   try {
     const value: unknown = isToml
@@ -130,20 +130,22 @@ async function parse(given: string, file: string): Promise<Fields> {
   throw new WrongKey(file, `this is not a valid ${isToml ? 'TOML file' : 'JSON object'}`)
 }
 
-/** The keys of an agent that deny tools, in the lines before its prompt. Other keys are often no valid YAML. */
-async function parseAgent(text: string, file: string): Promise<Fields> {
+/** The keys of an agent or skill that deny tools, in the lines before its prompt. Other keys are often no valid YAML. */
+async function parseMarkdown(text: string, file: string): Promise<Fields> {
   const [, head = ''] = /^---\r?\n([\s\S]*?)\n---/.exec(text) ?? []
   const blocks = head.split(/\n(?=["']?[\w-]+["']?[ \t]*:)/)
-  const [names] = blocks.flatMap(
-    (block) => /^["']?disallowedTools["']?[ \t]*:([\s\S]*)/.exec(block)?.[1] ?? [],
+  const [names = ''] = blocks.flatMap(
+    (block) => /^["']?disallowed(?:T|-t)ools["']?[ \t]*:([\s\S]*)/.exec(block)?.[1] ?? [],
   )
-  const rules = blocks.filter((block) => /^["']?(?:permission|tools)["']?[ \t]*:/.test(block)).join('\n')
-  const disallowedTools = names?.split(/[,\n]/).map((name) => name.replace(/^[\s[\]"'-]+|[\s[\]"']+$/g, ''))
-  const more = disallowedTools ? { disallowedTools: disallowedTools.filter((name) => name !== '') } : {}
-  if (!/deny|ask|false/.test(rules)) return more
+  // Arguments in parentheses are of other tools.
+  const disallowedTools = names.replace(/\([^()]*\)/g, '').match(/[^\s,[\]"']+/g) ?? []
+  const rules = blocks
+    .filter((block) => /^["']?(?:permission|tools)["']?[ \t]*:(?!\s*-)/.test(block))
+    .join('\n')
+  if (!/\b(?:deny|ask|false)\b/.test(rules)) return { disallowedTools }
   try {
     const value: unknown = (await import('yaml')).parse(rules)
-    if (isFields(value)) return { ...value, ...more }
+    if (isFields(value)) return { ...value, disallowedTools }
   } catch {
     // The error below says it.
   }

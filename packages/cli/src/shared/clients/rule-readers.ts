@@ -109,7 +109,7 @@ function permissionRules(sources: readonly Source[]): FoundRule[] {
   )
 }
 
-/** `disallowedTools` of an agent count for all, because the gateway cannot tell agents apart. */
+/** `disallowedTools` of an agent or skill count always, because the gateway does not know which of them calls. */
 function agentRules(sources: readonly Source[]): FoundRule[] {
   return sources
     .filter(isAgent)
@@ -133,20 +133,25 @@ const claudeCode: RuleReader = {
   files(places) {
     const own = claudeFolder(places.home, places.env)
     const managed = systemFolder(places, 'claude-code', 'ClaudeCode', 'C:\\Program Files\\ClaudeCode')
+    const withPrompts = (folder: string) => [
+      ...agentFiles(join(folder, 'agents')),
+      ...agentFiles(join(folder, 'commands')),
+      ...foldersIn(join(folder, 'skills')).map((skill) => join(skill, 'SKILL.md')),
+    ]
     return [
       own.file,
       join(own.settings, 'settings.json'),
-      ...agentFiles(join(own.settings, 'agents')),
+      ...withPrompts(own.settings),
       ...foldersUp(places.folder).flatMap((folder) => [
         join(folder, '.claude', 'settings.json'),
         join(folder, '.claude', 'settings.local.json'),
-        ...agentFiles(join(folder, '.claude', 'agents')),
+        ...withPrompts(join(folder, '.claude')),
       ]),
       ...findMainCheckout(places.folder).map((main) => join(main, '.claude', 'settings.local.json')),
       join(own.settings, 'remote-settings.json'),
       join(managed, 'managed-settings.json'),
       ...filesIn(join(managed, 'managed-settings.d'), '.json'),
-      ...agentFiles(join(managed, '.claude', 'agents')),
+      ...withPrompts(join(managed, '.claude')),
     ]
   },
   read(sources, { folder }) {
