@@ -195,6 +195,14 @@ describe('opencode', () => {
     }
   })
 
+  it('keeps agents with one name apart', async () => {
+    const files = {
+      'home/.config/opencode/agents/a/plan.md': '---\npermission: { files_write_file: deny }\n---\n',
+      'home/.config/opencode/agents/b/plan.md': '---\npermission: { files_write_file: ask }\n---\n',
+    }
+    expect(await judge('opencode', files)).toMatchObject({ denied: [WRITE] })
+  })
+
   it.each([{ files_write_file: 'allow' }, { 'toolwell_*': 'allow' }, { '*': 'ask' }])(
     'a project lifts no deny rule of the user: %o',
     async (permission) => {
@@ -628,7 +636,8 @@ it.runIf(process.platform !== 'win32')(
   'reads few agents where a project links to a large folder',
   async () => {
     const root = folderWith({ 'work/.claude/settings.json': permissions(['mcp__files__write_file']) })
-    symlinkSync('/', join(root, 'work/.claude/agents'))
+    mkdirSync(join(root, 'work/.claude/agents'))
+    for (const name of ['a', 'b']) symlinkSync('/', join(root, 'work/.claude/agents', name))
     const places = { home: join(root, 'home'), folder: join(root, 'work'), platform: 'linux', env: {}, root }
     expect(RULE_READERS['claude-code'].files(places).length).toBeLessThan(1500)
   },

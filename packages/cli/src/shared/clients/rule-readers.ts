@@ -1,5 +1,5 @@
 /** The permission rules of each client for MCP tools. Each bridge loads this, so it imports little. */
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { ClientRules, Rule, RuleAction } from '@toolwell/gateway/bridge'
 import { type ClientName, claudeFolder } from './clients.js'
 import {
@@ -448,9 +448,7 @@ function opencodeLike(files: RuleReader['files']): RuleReader {
     read: (sources, places) => {
       const all = sources.map(
         (source): Source =>
-          isAgent(source)
-            ? { ...source, value: { agent: { [basename(source.file, '.md')]: source.value } } }
-            : source,
+          isAgent(source) ? { ...source, value: { agent: { [source.file]: source.value } } } : source,
       )
       const trusted = all.filter(({ file }) => !isProjectFile(file, places))
       return [...readLayers(all, places.env), ...readLayers(trusted, places.env)]

@@ -103,7 +103,7 @@ export function filesIn(folder: string, ending: string): string[] {
     .map((name) => join(folder, name))
 }
 
-/** Enough for every user. A stranger's project must not take long, so further files and linked folders are skipped. */
+/** Folders and files. Enough for every user, and a stranger's project, which may link to any folder, does not take long. */
 const MOST_AGENTS = 1000
 
 /** Markdown files of agents in a folder and in the folders below. */
@@ -114,6 +114,7 @@ export function agentFiles(folder: string): string[] {
     for (const entry of readEntries(each))
       if (entry.isDirectory()) folders.push(join(each, entry.name))
       else if (entry.name.endsWith('.md')) files.push(join(each, entry.name))
+      else if (entry.isSymbolicLink()) folders.push(join(each, entry.name))
   }
   return files.sort()
 }
