@@ -1,7 +1,7 @@
 /** Computes the score of every tool for a query: one sum over postings, in arrays that are reused from query to query. */
 
 import { findTerm, type Segment } from './index/segment.js'
-import { createImpactTable, maximumStrength, saturation } from './index/tally.js'
+import { createImpactTable, maximumStrength } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { createNamedServers } from './named-servers.js'
 import type { QueryTerm, QueryTerms } from './query-terms.js'
@@ -13,11 +13,13 @@ import {
   commonUsers,
   fewUsers,
   learnedOnlyShare,
+  minimumActionFrequency,
   minimumIndexSize,
   minimumLearners,
   minimumWeakFrequency,
   oneOfSeveral,
   otherEffect,
+  saturation,
   unknownEffect,
   usePower,
 } from './tuning.js'
@@ -68,8 +70,11 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
   // A word that no tool's own text has may still have been learned.
   const countToolsOrLearners = (hash: number): number =>
     index.countTools(hash) || (learned?.countTools(hash) ?? 0)
-  const applyRarity = ({ weight, kind }: QueryTerm, frequency: number): number =>
-    weight * computeRarity(Math.max(frequency, kind === 'word' && weight < 1 ? minimumWeakFrequency : 0))
+  const applyRarity = ({ weight, kind, action }: QueryTerm, frequency: number): number => {
+    const isWeak = kind === 'word' && weight < 1
+    const least = isWeak ? minimumWeakFrequency : action ? minimumActionFrequency : 0
+    return weight * computeRarity(Math.max(frequency, least))
+  }
   const weighByRarity = (term: QueryTerm): number => applyRarity(term, countToolsOrLearners(term.hash))
   const isCommon = ({ kind }: QueryTerm, frequency: number): boolean =>
     (kind === 'concept' && frequency > Math.max(index.size * commonShare, commonMinimum)) ||

@@ -40,7 +40,7 @@ const MAX_AWAY = 3
 const EXACT_SCORE = Number.MAX_VALUE
 
 export interface KeywordHits {
-  readonly hits: readonly Candidate[]
+  readonly hits: readonly Hit[]
   /** Ids of weaker hits. An answer only names them. */
   readonly weak: readonly string[]
   /** Number of further clear hits that the limit cut off. */
@@ -82,16 +82,20 @@ export async function findKeywordHits(
   if (clauses.length < 2 || clauses.length > mostNeeds || whole.hits.some(({ named }) => named)) return whole
   const parts: KeywordHits[] = []
   for (const clause of clauses) parts.push(await find(clause))
-  const best = parts.flatMap(({ hits: [first], unclear }) => (first?.clear && !unclear ? [first] : []))
+  const best = parts
+    .flatMap(({ hits: [first], unclear }) => (first?.clear && !unclear ? [first] : []))
+    // An introduction ("I am preparing a release") is covered less than a need.
+    .sort((first, second) => second.coverage - first.coverage)
   if (best.length === 0) return whole
-  const [first, ...rest] = whole.unclear ? [] : whole.hits
-  const inOrder = [...(first ? [first] : []), ...best, ...rest]
+  const rest = whole.unclear ? [] : whole.hits
+  const inOrder = [...best, ...rest]
   const hits = [...new Map(inOrder.map((hit) => [hit.entry.id, hit])).values()].slice(0, limit)
   const others = [...whole.hits, ...parts.flatMap((part) => part.hits.slice(1))].map(({ entry }) => entry)
   const named = [...new Set([...others, ...whole.others])].filter(
     (entry) => !hits.some((hit) => hit.entry === entry),
   )
-  return { ...whole, hits, others: named.slice(0, mostOthers.clear), unclear: false }
+  const weak = whole.weak.filter((id) => !hits.some(({ entry }) => entry.id === id))
+  return { ...whole, hits, weak, others: named.slice(0, mostOthers.clear), unclear: false }
 }
 
 /** A clause of one word continues the one before: "read and write files". */
