@@ -87,8 +87,8 @@ export async function findKeywordHits(
     // An introduction ("I am preparing a release") is covered less than a need.
     .sort((first, second) => second.coverage - first.coverage)
   if (best.length === 0) return whole
-  const rest = whole.unclear ? [] : whole.hits
-  const inOrder = [...best, ...rest]
+  const [first, ...rest] = whole.unclear ? [] : whole.hits
+  const inOrder = [...(first ? [first] : []), ...best, ...rest]
   const hits = [...new Map(inOrder.map((hit) => [hit.entry.id, hit])).values()].slice(0, limit)
   const others = [...whole.hits, ...parts.flatMap((part) => part.hits.slice(1))].map(({ entry }) => entry)
   const named = [...new Set([...others, ...whole.others])].filter(
