@@ -67,12 +67,15 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
 
   const computeRarity = (frequency: number): number =>
     Math.log(1 + (Math.max(index.size, minimumIndexSize) - frequency + 0.5) / (frequency + 0.5))
+  // The smaller the index, the less it says about how common an action is.
+  const computeActionMinimum = (): number =>
+    minimumActionFrequency * Math.max(0, 1 - index.size / minimumIndexSize)
   // A word that no tool's own text has may still have been learned.
   const countToolsOrLearners = (hash: number): number =>
     index.countTools(hash) || (learned?.countTools(hash) ?? 0)
   const applyRarity = ({ weight, kind, action }: QueryTerm, frequency: number): number => {
     const isWeak = kind === 'word' && weight < 1
-    const least = isWeak ? minimumWeakFrequency : action ? minimumActionFrequency : 0
+    const least = isWeak ? minimumWeakFrequency : action ? computeActionMinimum() : 0
     return weight * computeRarity(Math.max(frequency, least))
   }
   const weighByRarity = (term: QueryTerm): number => applyRarity(term, countToolsOrLearners(term.hash))

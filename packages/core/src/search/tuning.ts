@@ -83,7 +83,10 @@ export const commonSynonyms = 200
 export const weakWeight = 0.5
 /** A weak word is weighed as if at least this many tools had it, because its rarity says little. */
 export const minimumWeakFrequency = 100
-/** The same for an action ("delete"). Among a few tools it is rare by chance, and would count as much as its object. */
+/**
+ * The same for an action ("delete") in a very small index; fewer in a larger one. Among a few tools an action is rare by chance, and
+ * would count as much as its object.
+ */
 export const minimumActionFrequency = 20
 /** A learned term is weighed as if at least this many tools had learned it. */
 export const minimumLearners = 5
