@@ -83,8 +83,11 @@ export async function ask(catalogue: Catalogue, query: string, { limit, cutOff }
   const asked = readQuery(query, catalogue)
   const { parsed, text, must, accept } = asked
   const remarks = [...parsed.problems]
-  if (parsed.select.length + parsed.unload.length > 0)
-    return { query, ...selected(catalogue, parsed, remarks), unclear: false, below: [], remarks }
+  if (parsed.select.length + parsed.unload.length > 0) {
+    const agent = await catalogue.askAgent?.(query, limit)
+    const found = selected(catalogue, parsed, remarks)
+    return { query, ...found, unclear: false, below: [], remarks, ...dropUndefined({ answer: agent?.text }) }
+  }
   remarks.push(...emptyFilters(catalogue, parsed.filters))
   const isListing = text.trim() === '' && must.length === 0 && accept !== undefined
   const ranked = isListing
