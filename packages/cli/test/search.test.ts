@@ -40,7 +40,6 @@ describe('an answer', () => {
         {
           id: 1,
           name: 'create_issue',
-          score: expect.any(Number),
           certainty: 1,
           relevance: expect.any(Number),
           loaded: true,
