@@ -105,7 +105,10 @@ export async function measureRequests(tools: readonly Tool[]): Promise<RequestFi
       const { outcome, text: answer } = await direct.search({ query: text })
       if (outcome.kind !== 'search') throw new Error(`no search: ${answer}`)
       const { matches, others, unclear } = outcome.result
-      const shown = matches.map(({ canonicalName }) => idOf(canonicalName))
+      const [cards = ''] = answer.split('\nMore names: ')
+      const shown = matches
+        .filter(({ canonicalName }) => cards.includes(canonicalName))
+        .map(({ canonicalName }) => idOf(canonicalName))
       const loaded = matches.filter(({ fresh }) => fresh).map(({ canonicalName }) => idOf(canonicalName))
       const named = [...shown, ...others.map(({ name }) => idOf(name))]
       sums.tokens += tokenizer.count(answer)

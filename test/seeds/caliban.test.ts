@@ -91,7 +91,7 @@ describe('Decision 1: one tool, one round trip', () => {
     await host.ask('Load.', search('an issue that I want to have closed'))
     expect(host.names()).toContain('mcp__github__close_issue')
     await host.ask('Load.', search('bake a cake'))
-    expect(readable(host.answer())).toMatch(/No tool fits .*"github" \(2\).*"mail" \(1\)/)
+    expect(readable(host.answer())).toMatch(/Found no tool for .*"github" \(2\).*"mail" \(1\)/)
   })
 })
 
@@ -335,7 +335,7 @@ describe('Decision 6: off until asked for', () => {
     const config = lazy({ server: { memroy: { lazy: false } } })
     const host = await startSeed(options(config))
     await host.ask('Look.', search('list issues'))
-    expect(readable(host.answer())).toMatch(/^No tool fits/)
+    expect(readable(host.answer())).toMatch(/^Found no tool for/)
     expect(host.session.messages.some((message) => JSON.stringify(message).includes('rror'))).toBe(false)
     expect(unknownServers(config, host.well)).toEqual(['memroy'])
   })

@@ -172,7 +172,7 @@ describe('Meta-Tool Schema', () => {
     }
     expect(await said('')).toContain('The query is empty')
     expect(await said('select:memory_grph')).toContain('Nearest: memory_graph')
-    expect(await said('bake a chocolate cake')).toContain('No tool fits')
+    expect(await said('bake a chocolate cake')).toContain('Found no tool for')
   })
 })
 

@@ -40,7 +40,6 @@ describe('an answer', () => {
         {
           id: 1,
           name: 'create_issue',
-          score: expect.any(Number),
           certainty: 1,
           relevance: expect.any(Number),
           loaded: true,
@@ -57,7 +56,7 @@ describe('an answer', () => {
   it('is printed exactly as an agent reads it', async () => {
     const { output } = await search('create issue', '--answer')
     expect(output).toBe(`${(await json('create issue')).answer}\n`)
-    expect((await search('juggle zebras', '--answer')).output).toContain('No tool fits "juggle zebras".')
+    expect((await search('juggle zebras', '--answer')).output).toContain('Found no tool for "juggle zebras".')
   })
 
   it('has at most as many matches as asked for', async () => {

@@ -24,7 +24,7 @@ describe('a loaded tool whose source is away', () => {
     await host.ask('Unload it.')
     const sent = JSON.stringify(host.body().messages)
     expect(sent).toContain(`Unloaded: ${NAME}.`)
-    expect(sent).not.toContain('No tool fits')
+    expect(sent).not.toContain('Found no tool for')
     host.well.catalogue.setState('tracker', 'ready')
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
   })

@@ -53,7 +53,7 @@ describe('the options that presets are made of', () => {
     ]
     expect(found?.split('\n').slice(1)).toEqual(['OWN '])
     expect(both).toContain('OWN Found no tool named "nothing_like_it"')
-    expect(missed).toContain('OWN No tool fits "zzzz"')
+    expect(missed).toContain('OWN Found no tool for "zzzz"')
   })
 
   it('set wire names for the tools of sources, and duplicates still get distinct names', async () => {

@@ -478,9 +478,9 @@ describe('prototype names', () => {
   it('QW2-8: find nothing if there is no such tool', async () => {
     const { play } = await player({ tools: server('tracker', ['create_issue']) })
     for (const name of names) {
-      expect(await play(search(name))).toContain('No tool fits')
+      expect(await play(search(name))).toContain('Found no tool for')
       expect(await play(search(`select:${name}`))).toContain('Found no tool named')
-      expect(await play(search(`server:${name} group:${name}`))).toContain('No tool fits')
+      expect(await play(search(`server:${name} group:${name}`))).toContain('Found no tool for')
       expect(await play({ name: 'tool_call', arguments: { name, arguments: {} } })).toContain(
         'There is no tool named',
       )

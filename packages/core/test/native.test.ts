@@ -64,7 +64,7 @@ describe('on Anthropic', () => {
   it('a search that finds nothing is answered in words', async () => {
     const host = await anthropicHarness.open(options, [says(find('bake a cake')), done])
     await host.ask('go')
-    expect(body(host).messages[2].content[0].content).toContain('No tool fits')
+    expect(body(host).messages[2].content[0].content).toContain('Found no tool for')
   })
 
   it('a guess that worked appears as the search that would have found it', async () => {
@@ -218,7 +218,7 @@ describe('on the Responses API', () => {
     await host.ask('and now?')
     const [, , , , said, note] = body(host).input
     expect(said).toEqual({ role: 'user', content: 'and now?' })
-    expect(note).toMatchObject({ role: 'developer', content: expect.stringContaining('No tool fits') })
+    expect(note).toMatchObject({ role: 'developer', content: expect.stringContaining('Found no tool for') })
   })
 
   it('a search in a batch with a call puts its other text into the result, in either order', async () => {

@@ -51,7 +51,7 @@ describe.each([
 
   it('a search that finds nothing does not ask for another', async () => {
     const { answer } = await played('tool_search', search, tools)
-    expect(answer).toContain('No tool fits "send a mail".')
+    expect(answer).toContain('Found no tool for "send a mail".')
     expect(answer).not.toMatch(/search once more|server:/i)
   })
 

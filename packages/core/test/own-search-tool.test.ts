@@ -103,8 +103,8 @@ describe('a search tool', () => {
     expect(said).toEqual([
       expect.stringMatching(/^1 tool loaded/),
       expect.stringMatching(/^The query is empty/),
-      expect.stringMatching(/^No tool fits "bake a cake"/),
-      expect.stringMatching(/^No tool fits "bake a cake"/),
+      expect.stringMatching(/^Found no tool for "bake a cake"/),
+      expect.stringMatching(/^Found no tool for "bake a cake"/),
       expect.stringMatching(/^The same search has found nothing before/),
       '',
     ])

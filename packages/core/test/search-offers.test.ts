@@ -183,7 +183,7 @@ describe('an answer that does not clearly do what was asked for', () => {
     const many = ['amber', 'beige', 'coral', 'denim', 'ebony'].map((name) =>
       tool(`create_${name}`, { source: 'maker' }),
     )
-    const host = await play({ tools: many, delivery }, search('create a purchase invoice'))
+    const host = await play({ tools: many, delivery }, search('create an invoice'))
     const [machine = '', ...lines] = lastResult(host).split('\n')
     expect(lines[0]).toMatch(unclear)
     const nearest = ['maker__create_amber', 'maker__create_beige', 'maker__create_coral']
@@ -209,7 +209,7 @@ describe('an answer that does not clearly do what was asked for', () => {
         callId: 'c',
         anchor: 'c',
         name: conversation.loader,
-        input: { value: { query: 'create a purchase invoice' } },
+        input: { value: { query: 'create an invoice' } },
       },
     ])
     expect(answer?.text).toMatch(unclear)
@@ -221,7 +221,7 @@ describe('an answer that does not clearly do what was asked for', () => {
   it('says nothing of the kind of an answer that fits, nor where every answer is wanted', async () => {
     for (const [query, options] of [
       ['create an issue', {}],
-      ['create a purchase invoice', { search: { autoLoad: 'all' } }],
+      ['create an invoice', { search: { autoLoad: 'all' } }],
       ['server:files', {}],
     ] as const)
       expect(lastResult(await play({ delivery: 'append', ...options }, search(query)))).not.toContain(unclear)
@@ -343,7 +343,7 @@ describe('a query that names a server', () => {
       search('juggle seven zebras in trello'),
     )
     expect(lastResult(host)).toContain('trello__list_boards')
-    expect(lastResult(host)).not.toContain('No tool fits')
+    expect(lastResult(host)).not.toContain('Found no tool for')
   })
 })
 
@@ -361,13 +361,42 @@ describe('two needs in one query', () => {
     )
     expect(host.names()).toEqual(expect.arrayContaining(['tracker__create_issue', 'office__send_mail']))
   })
+
+  const channels = [
+    tool('post_message', { source: 'slack', description: 'Posts a message to a Slack channel.' }),
+    tool('list_channels', { source: 'slack', description: 'Lists the channels of Slack.' }),
+    tool('get_history', { source: 'slack', description: 'Gets the messages of a Slack channel.' }),
+  ]
+
+  it('are both shown, even if one tool is weak for the whole query and too large to load', async () => {
+    const large = tool('take_screenshot', {
+      source: 'browser',
+      description: `Takes a screenshot.\n\n${'Further text. '.repeat(200)}`,
+    })
+    const host = await play(
+      { tools: [...channels, large], delivery: 'bridge' },
+      search('post a message to the design channel on Slack and take a screenshot'),
+    )
+    const [cards] = lastResult(host).split('\nMore names: ')
+    expect(cards).toContain('slack__post_message')
+    expect(cards).toContain('browser__take_screenshot(')
+  })
+
+  it('come before tools that only share words with an introduction', async () => {
+    const publish = tool('publish_release', { source: 'forge', description: 'Publishes a release.' })
+    const host = await play(
+      { tools: [publish, ...channels], delivery: 'bridge' },
+      search('I am getting ready for the big release, then post a message to a Slack channel'),
+    )
+    expect(lastResult(host)).toMatch(/^2 tools loaded[^\n]+\n- \{"name":"slack__post_message"/m)
+  })
 })
 
 describe('`autoLoad: certain`', () => {
   const certain = { search: { autoLoad: 'certain' } } as const
 
   it('offers by its signature what may be meant, and loads nothing', async () => {
-    const host = await play({ ...certain, delivery: 'append' }, search('create a purchase invoice'))
+    const host = await play({ ...certain, delivery: 'append' }, search('create an invoice'))
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
     expect(host.names()).toEqual(['tool_search'])
     const answer = lastResult(host)
@@ -383,7 +412,7 @@ describe('`autoLoad: certain`', () => {
   })
 
   it('under the bridge the offer can be called at once, and is loaded by that', async () => {
-    const host = await play({ ...certain, delivery: 'bridge' }, search('create a purchase invoice'), {
+    const host = await play({ ...certain, delivery: 'bridge' }, search('create an invoice'), {
       name: 'tool_call',
       arguments: { name: 'tracker__create_issue', arguments: { value: 'x' } },
     })
@@ -395,7 +424,7 @@ describe('`autoLoad: certain`', () => {
   it('says nothing of calling where hidden tools may not be called', async () => {
     const host = await play(
       { ...certain, delivery: 'bridge', surface: { hiddenCalls: 'refuse' } },
-      search('create a purchase invoice'),
+      search('create an invoice'),
     )
     expect(lastResult(host)).toContain('Near, not loaded. Load what you need with select:name:')
     expect(lastResult(host)).not.toContain('tool_call')
@@ -404,14 +433,14 @@ describe('`autoLoad: certain`', () => {
   it('`select:` loads the offer', async () => {
     const host = await play(
       { ...certain, delivery: 'append' },
-      search('create a purchase invoice'),
+      search('create an invoice'),
       search('select:tracker__create_issue'),
     )
     expect(host.names()).toContain('tracker__create_issue')
   })
 
   it('does not count as a miss, however often it is repeated', async () => {
-    const query = search('create a purchase invoice')
+    const query = search('create an invoice')
     const host = await play({ ...certain, delivery: 'append' }, query, query, query, query)
     expect(lastResult(host)).toContain('Nothing clearly does this (')
   })

@@ -236,9 +236,19 @@ describe('what a search finds', () => {
       { name: 'git', count: 2 },
     ])
     expect(body(await play(search('tune a lute')))).toBe(
-      'No tool fits "tune a lute". Searched, by server: "tracker" (4), "calendar" (3), no server (2), "git" (2). Search once more in other words, or list a server with server:name.',
+      'Found no tool for "tune a lute". Searched, by server: "tracker" (4), "calendar" (3), no server (2), "git" (2). Search once more in other words, or list a server with server:name.',
     )
     expect(host.conversation.inspect().loadedLazyTools).toEqual([])
+  })
+
+  it('a miss counts the servers it does not list, and asks for the language of the descriptions', async () => {
+    const tools = Array.from({ length: 43 }, (_, at) =>
+      tool(`send_${at}`, { source: `server${10 + at}`, description: 'Sends a letter to the office.' }),
+    )
+    const well = createToolwell({ tools, mode: 'on' })
+    const { text } = await well.direct().search({ query: 'Welche Termine habe ich heute?' })
+    expect(text).toMatch(/"server49" \(1\), 3 more servers\. Search once more in other words, in English, or/)
+    expect(text).not.toContain('server50')
   })
 
   it.each([

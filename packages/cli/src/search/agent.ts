@@ -1,5 +1,5 @@
 /** Asks like an agent: the same search, over the tools of a catalogue, with its verdict and its text. */
-import { createToolwell, type RankQuery, type Tool } from '@toolwell/core'
+import { createToolwell, type DirectNames, type RankQuery, type Tool } from '@toolwell/core'
 import { dropUndefined, findToolProblem, toolId } from '@toolwell/core/internal'
 import type { Catalogue } from './catalogue.js'
 
@@ -16,8 +16,14 @@ export interface AgentAnswer {
 
 export type AskAgent = (query: string, limit: number | undefined) => Promise<AgentAnswer>
 
-/** Ranks with the index of the catalogue, so that nothing is indexed twice and learned uses count. */
-export function createAgent({ searcher, learned, entries }: Omit<Catalogue, 'askAgent'>): AskAgent {
+/**
+ * Ranks with the index of the catalogue, so that nothing is indexed twice and learned uses count. `names`: what the agent calls the
+ * search tool and the bridge.
+ */
+export function createAgent(
+  { searcher, learned, entries }: Omit<Catalogue, 'askAgent'>,
+  names?: DirectNames,
+): AskAgent {
   const keys = new Map<string, string>()
   const tools: Tool[] = []
   for (const [key, { server, name, tool }] of entries()) {
@@ -49,7 +55,7 @@ export function createAgent({ searcher, learned, entries }: Omit<Catalogue, 'ask
       })
       .map((hit) => ({ ...hit, id: ids.get(hit.id) ?? hit.id }))
   const well = createToolwell({ tools, mode: 'on', searcher: { update() {}, rank } })
-  const direct = well.direct()
+  const direct = names ? well.direct().withNames(names) : well.direct()
   const byName = new Map(direct.tools().map(({ wireName, id }) => [wireName, id]))
   return async (query, limit) => {
     const { outcome, text } = await direct.search({ query, ...(limit === undefined ? {} : { limit }) })

@@ -42,6 +42,8 @@ export interface Match {
 export interface Answer {
   readonly query: string
   readonly matches: readonly Match[]
+  /** The matches are in the order of their scores. An agent's answer puts tools first that clearly fit. */
+  readonly byScore?: true
   /** No match clearly fits the query. */
   readonly unclear: boolean
   /** Names of further candidates, and the answer as an agent reads it. Absent in a plain ranking. */
@@ -83,8 +85,11 @@ export async function ask(catalogue: Catalogue, query: string, { limit, cutOff }
   const asked = readQuery(query, catalogue)
   const { parsed, text, must, accept } = asked
   const remarks = [...parsed.problems]
-  if (parsed.select.length + parsed.unload.length > 0)
-    return { query, ...selected(catalogue, parsed, remarks), unclear: false, below: [], remarks }
+  if (parsed.select.length + parsed.unload.length > 0) {
+    const agent = await catalogue.askAgent?.(query, limit)
+    const found = selected(catalogue, parsed, remarks)
+    return { query, ...found, unclear: false, below: [], remarks, ...dropUndefined({ answer: agent?.text }) }
+  }
   remarks.push(...emptyFilters(catalogue, parsed.filters))
   const isListing = text.trim() === '' && must.length === 0 && accept !== undefined
   const ranked = isListing
@@ -109,7 +114,8 @@ export async function ask(catalogue: Catalogue, query: string, { limit, cutOff }
   }
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...explainMust(catalogue, must))
   // Without a cut-off, the plain ranking.
-  if (cutOff === 0) return { query, matches: matches.slice(0, limit), unclear: false, below, remarks }
+  if (cutOff === 0)
+    return { query, matches: matches.slice(0, limit), byScore: true, unclear: false, below, remarks }
   const agent = await catalogue.askAgent?.(query, limit)
   if (!agent) {
     const { answers, unclear } = selectAnswers(matches, defaultCutOff)

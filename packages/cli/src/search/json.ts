@@ -6,7 +6,10 @@ import type { Catalogue } from './catalogue.js'
 
 /** One line of `--batch`. */
 export function batchLine(answer: Answer, explained: (match: Match) => Explanation | undefined): string {
-  const matches = answer.matches.map((match) => ({ ...brief(match), ...explanationOf(explained(match)) }))
+  const matches = answer.matches.map((match) => ({
+    ...brief(match, answer.byScore),
+    ...explanationOf(explained(match)),
+  }))
   return `${JSON.stringify({ query: answer.query, matches })}\n`
 }
 
@@ -21,13 +24,13 @@ export function answerJson(
   miss: Miss | undefined,
   explained: (match: Match) => Explanation | undefined,
 ): string {
-  const { query, matches, unclear, below, remarks, others, answer: text } = answer
+  const { query, matches, byScore, unclear, below, remarks, others, answer: text } = answer
   return pretty({
     query,
     tools: catalogue.size,
     unclear,
     matches: matches.map((match) => ({
-      ...brief(match),
+      ...brief(match, byScore),
       relevance: rounded(match.relevance),
       ...dropUndefined({ loaded: match.loaded }),
       server: match.entry.server,
@@ -38,7 +41,10 @@ export function answerJson(
       ? {
           missed: {
             ...miss,
-            belowCutOff: below.map((match) => ({ ...brief(match), relevance: rounded(match.relevance) })),
+            belowCutOff: below.map((match) => ({
+              ...brief(match, true),
+              relevance: rounded(match.relevance),
+            })),
           },
         }
       : {}),
@@ -67,8 +73,8 @@ export function withCatalogueIds(why: SearchMiss, catalogue: Catalogue): Record<
   }
 }
 
-function brief({ entry: { id, name }, score, certainty }: Match) {
-  return { id, name, score: rounded(score), certainty: rounded(certainty) }
+function brief({ entry: { id, name }, score, certainty }: Match, byScore: boolean | undefined) {
+  return { id, name, ...(byScore ? { score: rounded(score) } : {}), certainty: rounded(certainty) }
 }
 
 function explanationOf(explanation: Explanation | undefined): object {

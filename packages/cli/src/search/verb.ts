@@ -1,5 +1,6 @@
 /** `toolwell search`: finds tools by a query, and explains the ranking. */
 import { defaultCutOff } from '@toolwell/core/internal'
+import { CALL_NAME, SEARCH_NAME } from '@toolwell/gateway/bridge'
 import { plural } from '../shared/layout.js'
 import { usageProblem } from '../shared/problem.js'
 import { readTimeout, serverFlags } from '../shared/servers/flags.js'
@@ -150,7 +151,9 @@ export const search = defineVerb({
       }
     }
     const own = { ...loaded, learned: [...loaded.learned, ...learned] }
-    const catalogue = keep === 'names' ? own : { ...own, askAgent: createAgent(own) }
+    // The tools of a config are searched through the gateway, those of a file by a program.
+    const names = catalog === undefined ? { loader: SEARCH_NAME, bridge: CALL_NAME } : undefined
+    const catalogue = keep === 'names' ? own : { ...own, askAgent: createAgent(own, names) }
     const explained = flags.explain ? createExplainer(catalogue) : () => () => undefined
     if (batch !== undefined) return answerBatch(batch, catalogue, limits, explained, terminal)
     if (why !== undefined) return answerWhy(why, query, catalogue, limits, flags.json === true, terminal)

@@ -5,20 +5,12 @@ import { hashPair, hashTerm, nameSeed, trimServerName } from './index/spelling.j
 import { createTally, encodeImpact } from './index/tally.js'
 import { listExactNames } from './name-matches.js'
 import type { SearchDocument } from './searcher.js'
-import { deprecatedShare, type FieldName, frequencyLimit, type Tuning, usualTerms } from './tuning.js'
+import { deprecatedShare, fieldLengths, frequencyLimit, type Tuning, usualTerms } from './tuning.js'
 import { effects, hashEffect } from './words/effects.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
 export interface Field {
-  readonly name: FieldName
-  /**
-   * How much a long text dilutes its words (b of BM25), relative to the usual length of the field. The usual length is a constant,
-   * not an average, so a long tool cannot change the score of another tool and an update re-indexes only itself.
-   */
-  readonly dilution: number
-  readonly usualLength: number
-  /** Number of terms that are read. */
-  readonly termLimit: number
+  readonly name: keyof typeof fieldLengths
   /** Name, alias, server and domain (with the group): the fields in which a `+must` word has to occur. */
   readonly identity?: true
   /** Neighbouring words are also indexed as pairs. */
@@ -33,100 +25,71 @@ export interface Field {
 /** Number of characters read from each field. */
 const characterLimit = 2000
 
-const common = { dilution: 0.7, termLimit: 60 }
-
-/** The weights of these fields are in `tuning.ts`. */
+/** Their weights and lengths are in `tuning.ts`. */
 export const fields: readonly Field[] = [
   {
-    ...common,
     name: 'name',
     concepts: true,
-    usualLength: 3,
     identity: true,
     pairs: true,
     readText: (document) => document.name,
   },
   {
-    ...common,
     name: 'alias',
     concepts: true,
-    usualLength: 3,
     identity: true,
     readText: (document) => document.aliases.join('\n'),
   },
   {
-    ...common,
     name: 'server',
     concepts: true,
-    usualLength: 2,
     identity: true,
     readText: (document) => trimServerName(document.server),
   },
   {
-    ...common,
     name: 'domain',
     concepts: true,
-    usualLength: 2,
     identity: true,
     readText: (document) => document.domain,
   },
   {
-    ...common,
     name: 'title',
     concepts: true,
-    usualLength: 4,
     readText: (document) => document.title,
   },
   {
-    ...common,
     name: 'hint',
     concepts: true,
-    usualLength: 8,
     readText: (document) => document.hint,
   },
-  { ...common, name: 'snippet', usualLength: 12, readText: (document) => document.snippet },
+  { name: 'snippet', readText: (document) => document.snippet },
   {
-    ...common,
     name: 'lead',
     concepts: true,
-    dilution: 0.45,
-    usualLength: 12,
     pairs: true,
     readText: (document) => readFirstSentence(document.description),
   },
   {
-    ...common,
     name: 'description',
     concepts: true,
-    usualLength: 12,
-    termLimit: 300,
     readText: (document) =>
       document.description.slice(readFirstSentence(document.description).length, characterLimit),
   },
   {
-    ...common,
     name: 'parameter names',
     concepts: true,
-    usualLength: 5,
-    termLimit: 40,
     distinct: true,
     readText: (document) => document.parameterNames ?? '',
   },
   {
-    ...common,
     name: 'parameters',
     concepts: true,
-    dilution: 0.45,
-    usualLength: 20,
-    termLimit: 40,
     distinct: true,
     readText: (document) => document.parameters,
   },
   {
-    ...common,
     name: 'server description',
     concepts: true,
-    usualLength: 12,
     readText: (document) => document.serverDescription ?? '',
   },
 ]
@@ -150,11 +113,12 @@ export function forEachTerm(
   for (const field of fields) {
     const text = field.readText(document).slice(0, characterLimit)
     if (text === '') continue
+    const { dilution, usualLength, termLimit } = fieldLengths[field.name]
     counts.clear()
     let length = 0
     let previous = 0
     for (const word of vocabulary.readWords(text)) {
-      if (length >= field.termLimit) break
+      if (length >= termLimit) break
       for (const term of word.terms) {
         if (field.distinct && counts.has(term.hash)) continue
         length += 1
@@ -168,7 +132,7 @@ export function forEachTerm(
         previous = hash
       }
     }
-    const norm = 1 - field.dilution + (field.dilution * length) / field.usualLength
+    const norm = 1 - dilution + (dilution * length) / usualLength
     const weight = weights[field.name] / norm
     const { size, terms, values } = counts
     for (let place = 0; place < size; place += 1)

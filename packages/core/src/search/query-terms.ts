@@ -46,6 +46,8 @@ export interface QueryTerm {
   readonly unspaced: boolean
   /** A detail: where, when, with whom, about what, or what something is like ("in airtable", "with a colleague", "crashed"). */
   readonly detail: boolean
+  /** Says what to do ("delete"), not to what. */
+  readonly action: boolean
   /** Share of its score that a tool gets for the term: less than 1 for a detail of a brief query. */
   readonly share: number
   /** Concepts that the word leads to. */
@@ -53,7 +55,7 @@ export interface QueryTerm {
 }
 
 /** Defaults for terms that are not words of the query. */
-const notAWord = { unspaced: false, detail: false, share: 1, concepts: [] } as const
+const notAWord = { unspaced: false, detail: false, action: false, share: 1, concepts: [] } as const
 
 export interface QueryTerms {
   readonly whole: readonly QueryTerm[]
@@ -167,7 +169,17 @@ function extractTerms(
     const known = asked.get(hash)
     const concepts = term.queryConcepts
     if (!known || known.weight < weight)
-      asked.set(hash, { text, hash, weight, kind: 'word', unspaced, detail, share: 1, concepts })
+      asked.set(hash, {
+        text,
+        hash,
+        weight,
+        kind: 'word',
+        unspaced,
+        detail,
+        action: term.effect > 0,
+        share: 1,
+        concepts,
+      })
   }
   const addConcept = ({ hash, label: text, near }: Concept, weight: number): void => {
     const kind = near === 'same' ? 'synonym' : 'concept'

@@ -58,6 +58,8 @@ export interface SearchResult {
   readonly unloaded: readonly string[]
   /** If nothing fits: number of available tools by server. */
   readonly overview: readonly { readonly name: string; readonly count: number }[]
+  /** If nothing clearly fits: the language of most tool descriptions. Undefined if they have several. */
+  readonly language: string | undefined
   /** Parts of the query that could not be read. */
   readonly problems: readonly string[]
   /** The same search found nothing at least twice before. */

@@ -1,7 +1,7 @@
 /** Computes the score of every tool for a query: one sum over postings, in arrays that are reused from query to query. */
 
 import { findTerm, type Segment } from './index/segment.js'
-import { createImpactTable, maximumStrength, saturation } from './index/tally.js'
+import { createImpactTable, maximumStrength } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { createNamedServers } from './named-servers.js'
 import type { QueryTerm, QueryTerms } from './query-terms.js'
@@ -13,11 +13,13 @@ import {
   commonUsers,
   fewUsers,
   learnedOnlyShare,
+  minimumActionFrequency,
   minimumIndexSize,
   minimumLearners,
   minimumWeakFrequency,
   oneOfSeveral,
   otherEffect,
+  saturation,
   unknownEffect,
   usePower,
 } from './tuning.js'
@@ -65,11 +67,17 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
 
   const computeRarity = (frequency: number): number =>
     Math.log(1 + (Math.max(index.size, minimumIndexSize) - frequency + 0.5) / (frequency + 0.5))
+  // The smaller the index, the less it says about how common an action is.
+  const computeActionMinimum = (): number =>
+    minimumActionFrequency * Math.max(0, 1 - index.size / minimumIndexSize)
   // A word that no tool's own text has may still have been learned.
   const countToolsOrLearners = (hash: number): number =>
     index.countTools(hash) || (learned?.countTools(hash) ?? 0)
-  const applyRarity = ({ weight, kind }: QueryTerm, frequency: number): number =>
-    weight * computeRarity(Math.max(frequency, kind === 'word' && weight < 1 ? minimumWeakFrequency : 0))
+  const applyRarity = ({ weight, kind, action }: QueryTerm, frequency: number): number => {
+    const isWeak = kind === 'word' && weight < 1
+    const least = isWeak ? minimumWeakFrequency : action ? computeActionMinimum() : 0
+    return weight * computeRarity(Math.max(frequency, least))
+  }
   const weighByRarity = (term: QueryTerm): number => applyRarity(term, countToolsOrLearners(term.hash))
   const isCommon = ({ kind }: QueryTerm, frequency: number): boolean =>
     (kind === 'concept' && frequency > Math.max(index.size * commonShare, commonMinimum)) ||

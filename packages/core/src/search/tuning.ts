@@ -79,14 +79,25 @@ export const commonShare = 0.1
 export const commonMinimum = 1500
 /** The same minimum for synonyms. */
 export const commonSynonyms = 200
-/** A weak word ("tomorrow") is weighed as if at least this many tools had it, because its rarity says little. */
+/** Share of its weight that a weak word ("tomorrow") keeps. */
+export const weakWeight = 0.5
+/** A weak word is weighed as if at least this many tools had it, because its rarity says little. */
 export const minimumWeakFrequency = 100
+/**
+ * The same for an action ("delete") in a very small index; fewer in a larger one. Among a few tools an action is rare by chance, and
+ * would count as much as its object.
+ */
+export const minimumActionFrequency = 20
 /** A learned term is weighed as if at least this many tools had learned it. */
 export const minimumLearners = 5
 /** Use that adds a third to a tool's score restores all that the tool lost through its effect or server. */
 export const usePower = 3
 /** Share of the best score by words that a tool can reach if only use finds it. Less than `minimumRivalShare`, so that it does not compete with them. */
 export const learnedOnlyShare = 0.6
+/** In an example with more words, each word counts less. */
+export const fullExampleWords = 8
+/** How much each example without a term lowers its strength. */
+export const otherExamples = 0.4
 /** If this many times more tools have a term than have learned it, each learner is looked up separately. */
 export const fewUsers = 5
 /** A learned term is skipped if more tools than this have learned it: a word, or a concept or synonym. */
@@ -198,6 +209,8 @@ export const mostNeeds = 6
 export const mostOthers = { clear: 10, unclear: 20 }
 /** If no tool reaches the cut-off, tools above this share of it are named. */
 export const weakShare = 0.75
+/** Servers with a hit of at least this share of the best score share the number of tools that one search loads. */
+export const rivalServerShare = 0.9
 /** Tokens that a search loads if no hit is clear. */
 export const unclearTokens = 200
 /** Tokens of unclear hits that a search loads in addition to clear ones. */
@@ -205,6 +218,30 @@ export const extraTokens = 500
 
 // Fields
 
+const usual = { dilution: 0.7, termLimit: 60 }
+
+/**
+ * - `dilution`: how much a long text dilutes its words (b of BM25), relative to the usual length of the field. The usual length is
+ *   a constant, not an average, so a long tool cannot change the score of another tool and an update re-indexes only itself.
+ * - `termLimit`: number of terms that are read.
+ */
+export const fieldLengths = {
+  name: { ...usual, usualLength: 3 },
+  alias: { ...usual, usualLength: 3 },
+  server: { ...usual, usualLength: 2 },
+  domain: { ...usual, usualLength: 2 },
+  title: { ...usual, usualLength: 4 },
+  hint: { ...usual, usualLength: 8 },
+  snippet: { ...usual, usualLength: 12 },
+  lead: { ...usual, usualLength: 12, dilution: 0.45 },
+  description: { ...usual, usualLength: 12, termLimit: 300 },
+  'parameter names': { ...usual, usualLength: 5, termLimit: 40 },
+  parameters: { ...usual, usualLength: 20, dilution: 0.45, termLimit: 40 },
+  'server description': { ...usual, usualLength: 12 },
+} as const satisfies Partial<Record<FieldName, object>>
+
+/** How soon more occurrences of a term stop counting (k1 of BM25). */
+export const saturation = 1.2
 /** A term counts at most this often per field, so repeating it gains nothing. */
 export const frequencyLimit = 2
 /** Distinct terms, pairs and concepts that a normal tool has: 95 of 100 real tools have fewer than 120. */

@@ -299,7 +299,7 @@ const languages: readonly (readonly [language: string, pattern: RegExp])[] = [
 ]
 
 /** Returns the language of most descriptions. Undefined if too few of them show one. */
-function detectLanguage(entries: readonly Entry[]): string | undefined {
+export function detectLanguage(entries: readonly Entry[]): string | undefined {
   const read = entries.slice(0, READ_TOOLS)
   const counts = new Map<string, number>()
   for (const { tool } of read) {

@@ -94,6 +94,8 @@ export interface Prompts {
     readonly offered: readonly string[]
     readonly searched: number
     readonly bridge: string | undefined
+    /** The language of most tool descriptions, if known. */
+    readonly language: string | undefined
   }): string
   /** Names further candidates. `bridge`: set if they can be called without loading them. */
   searchOthers(facts: { readonly names: readonly string[]; readonly bridge: string | undefined }): string
@@ -110,9 +112,13 @@ export interface Prompts {
   searchMoreNames(facts: { readonly more: number }): string
   searchMissed(facts: {
     readonly query: string
+    /** The largest sources, and the number of the others. */
     readonly sources: readonly { readonly name: string; readonly count: number }[]
+    readonly more: number
     /** Another search may find something. */
     readonly findable: boolean
+    /** The language of most tool descriptions, if known. */
+    readonly language: string | undefined
   }): string
   searchProblem(facts: { readonly problem: string }): string
   searchEmpty(): string
@@ -226,6 +232,7 @@ const plural = (count: number, one: string, many = `${one}s`) =>
 /** The model cannot fix this; it should tell the user. */
 const waitsIn = (state: string) => (state === 'quarantined' ? " It waits for the user's approval." : '')
 const kilobytes = (bytes: number) => `${Math.max(1, Math.round(bytes / 1024))} kB`
+const inOtherWords = (language: string | undefined) => `in other words${language ? `, in ${language}` : ''}`
 const howToUse = (bridge: string | undefined) =>
   bridge
     ? `Call what you need with ${bridge}, or see its schema first with select:name`
@@ -308,16 +315,17 @@ export const defaultPrompts: Prompts = {
   searchOffered: ({ bridge }) => `May fit; not loaded. ${howToUse(bridge)}:`,
   searchDropped: ({ bridge }) =>
     `Found, not loaded (${bridge ? `call with ${bridge}, or ` : ''}load with select:name):`,
-  searchUnclear: ({ loaded, offered, searched, bridge }) =>
+  searchUnclear: ({ loaded, offered, searched, bridge, language }) =>
     [
       `Nothing clearly does this (${plural(searched, 'tool')} searched).${loaded.length > 0 ? ` Loaded in case ${loaded.length === 1 ? 'it fits' : 'they fit'}:` : ''}`,
       ...loaded,
       ...(offered.length > 0 ? [`Near, not loaded. ${howToUse(bridge)}:`, ...offered] : []),
-      'If none fits, search once more in other words.',
+      `If none fits, search once more ${inOtherWords(language)}.`,
     ].join('\n'),
   searchOthers: ({ names, bridge }) =>
     `More names: ${list(names)}. ${bridge ? `Call one with ${bridge}; if the arguments do not match, you get its schema` : 'Load one with select:name'}.`,
-  searchMore: ({ more }) => `${more} more ${more === 1 ? 'fits' : 'fit'}; narrow the query.`,
+  searchMore: ({ more }) =>
+    `${more} more, not listed here, ${more === 1 ? 'fits' : 'fit'} as well; narrow the query.`,
   searchEvicted: ({ tools }) => `Unloaded to make room: ${list(tools)}.`,
   searchUnloaded: ({ tools }) => `Unloaded: ${list(tools)}.`,
   searchNotFound: ({ asked, nearest }) => `Found no tool named ${asked}.${nearestOf(nearest)}`,
@@ -328,11 +336,12 @@ export const defaultPrompts: Prompts = {
   searchAmbiguous: ({ asked, names }) =>
     `${asked} could be ${list(names)}. Ask for one of these exact names.`,
   searchMoreNames: ({ more }) => `… and ${more} more.`,
-  searchMissed: ({ query, sources, findable }) => {
-    if (!findable) return `No tool fits ${query}. There are no tools besides those you have.`
-    const there = list(sources.map(({ name, count }) => `${name === '' ? 'no server' : name} (${count})`))
+  searchMissed: ({ query, sources, more, findable, language }) => {
+    if (!findable) return `Found no tool for ${query}. There are no tools besides those you have.`
+    const named = sources.map(({ name, count }) => `${name === '' ? 'no server' : name} (${count})`)
+    const there = list(more > 0 ? [...named, `${plural(more, 'more server')}`] : named)
     const listing = sources.some(({ name }) => name !== '') ? ', or list a server with server:name' : ''
-    return `No tool fits ${query}.${there === '' ? '' : ` Searched, by server: ${there}.`} Search once more in other words${listing}.`
+    return `Found no tool for ${query}.${there === '' ? '' : ` Searched, by server: ${there}.`} Search once more ${inOtherWords(language)}${listing}.`
   },
   searchProblem: ({ problem }) => `Not read as meant: ${problem}`,
   searchEmpty: () => 'The query is empty. Say what you want to do, or give select:name.',

@@ -9,6 +9,7 @@ import { parseQuery } from '../search/query.js'
 import type { SearchResult } from '../search/result.js'
 import type { Context } from '../surface/context.js'
 import { answerForm, deliveries } from '../surface/deliveries.js'
+import { detectLanguage } from '../surface/freeze.js'
 import { BRIDGE_NAME, type SearchRequest } from '../surface/meta-tools.js'
 import type { Dropped } from '../tool/notice.js'
 import { findKeywordHits } from './keyword-hits.js'
@@ -19,7 +20,7 @@ import { describeSkipped, listLoadedNames, type Misses, selectNamed, unloadNamed
 import {
   countVisible,
   findUnmetConditions,
-  listLargestSources,
+  listSources,
   renderSearch,
   writeNextInstruction,
 } from './render-search.js'
@@ -190,7 +191,8 @@ async function findTools(
     quarantined,
     evicted: listNames(evicted),
     unloaded: listNames(unloaded),
-    overview: missed && !byName && ranked.others.length === 0 ? listLargestSources(context) : [],
+    overview: missed && !byName && ranked.others.length === 0 ? listSources(context) : [],
+    language: missed || ranked.unclear ? detectVisibleLanguage(context) : undefined,
     repeated: missed && (state.calls.failures.get(searchKey(cutQuery(request.query))) ?? 0) >= 2,
   }
   return {
@@ -212,6 +214,11 @@ const LIMIT = { usual: 5, most: 20 }
 function readLimit(asked: number | undefined, { usual, most } = LIMIT): number {
   if (asked === undefined || Number.isNaN(asked)) return usual
   return Math.min(most, Math.max(1, Math.trunc(asked)))
+}
+
+/** Hidden tools must not influence an answer. */
+function detectVisibleLanguage({ catalogue, gate }: Context): string | undefined {
+  return detectLanguage([...catalogue.entries()].filter((entry) => gate.visible(entry)))
 }
 
 /** Cuts a query to the length that the ledger keeps. */

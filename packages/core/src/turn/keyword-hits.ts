@@ -40,7 +40,7 @@ const MAX_AWAY = 3
 const EXACT_SCORE = Number.MAX_VALUE
 
 export interface KeywordHits {
-  readonly hits: readonly Candidate[]
+  readonly hits: readonly Hit[]
   /** Ids of weaker hits. An answer only names them. */
   readonly weak: readonly string[]
   /** Number of further clear hits that the limit cut off. */
@@ -82,7 +82,10 @@ export async function findKeywordHits(
   if (clauses.length < 2 || clauses.length > mostNeeds || whole.hits.some(({ named }) => named)) return whole
   const parts: KeywordHits[] = []
   for (const clause of clauses) parts.push(await find(clause))
-  const best = parts.flatMap(({ hits: [first], unclear }) => (first?.clear && !unclear ? [first] : []))
+  const best = parts
+    .flatMap(({ hits: [first], unclear }) => (first?.clear && !unclear ? [first] : []))
+    // An introduction ("I am preparing a release") is covered less than a need.
+    .sort((first, second) => second.coverage - first.coverage)
   if (best.length === 0) return whole
   const [first, ...rest] = whole.unclear ? [] : whole.hits
   const inOrder = [...(first ? [first] : []), ...best, ...rest]
@@ -91,7 +94,8 @@ export async function findKeywordHits(
   const named = [...new Set([...others, ...whole.others])].filter(
     (entry) => !hits.some((hit) => hit.entry === entry),
   )
-  return { ...whole, hits, others: named.slice(0, mostOthers.clear), unclear: false }
+  const weak = whole.weak.filter((id) => !hits.some(({ entry }) => entry.id === id))
+  return { ...whole, hits, weak, others: named.slice(0, mostOthers.clear), unclear: false }
 }
 
 /** A clause of one word continues the one before: "read and write files". */

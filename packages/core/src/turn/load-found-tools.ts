@@ -5,7 +5,7 @@ import type { Entry } from '../catalogue/catalogue.js'
 import type { LedgerFact } from '../ledger/event.js'
 import { isOnSurface, type LedgerState } from '../ledger/fold.js'
 import type { Match, SearchResult } from '../search/result.js'
-import { extraTokens, unclearTokens } from '../search/tuning.js'
+import { extraTokens, rivalServerShare, unclearTokens } from '../search/tuning.js'
 import type { Context } from '../surface/context.js'
 import { answerForm, deliveries, isInArray } from '../surface/deliveries.js'
 import type { Dropped, DropReason } from '../tool/notice.js'
@@ -105,7 +105,9 @@ function createAllowance(
     (candidate) => !candidate.explicit && !isOnSurface(state, candidate.entry.id),
   )
   const best = fresh[0]?.score ?? 0
-  const rivals = new Set(fresh.filter(({ score }) => score >= best * 0.9).map(({ entry }) => entry.source))
+  const rivals = new Set(
+    fresh.filter(({ score }) => score >= best * rivalServerShare).map(({ entry }) => entry.source),
+  )
   const perSource = new Map<string, number>()
   const budget = readBudget(context.settings, unclear, state)
   let tokensLeft = budget.tokens

@@ -119,7 +119,7 @@ function renderUnusable(result: SearchResult, prompts: Prompts): string[] {
 
 /** If no match is clear, lists each match once, loaded or offered. */
 function renderUnclear(
-  { matches, searched }: SearchResult,
+  { matches, searched, language }: SearchResult,
   settings: Settings,
   line: (match: Match) => string,
 ): string {
@@ -130,6 +130,7 @@ function renderUnclear(
     offered: offers.map(line),
     searched,
     bridge: findBridge(offers, settings),
+    language,
   })
 }
 
@@ -299,15 +300,17 @@ export function countVisible({ catalogue, gate }: Context): number {
   return count
 }
 
-/** Lists the sources with the most visible tools. */
-export function listLargestSources({ catalogue, gate }: Context): { name: string; count: number }[] {
+/** Most sources that an answer lists. */
+const LISTED_SOURCES = 40
+
+/** Lists the sources with their number of visible tools, the largest first. */
+export function listSources({ catalogue, gate }: Context): { name: string; count: number }[] {
   const counts = new Map<string, number>()
   for (const entry of catalogue.entries())
     if (gate.visible(entry)) counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
   return [...counts]
     .map(([name, count]) => ({ name, count }))
     .sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
-    .slice(0, 40)
 }
 
 /** Writes what the model should do next. Empty if the lists of the answer are enough. */
@@ -347,7 +350,10 @@ export function writeNextInstruction(
   const lists = [matches, unloaded, notFound, ambiguous, unavailable, skipped, quarantined]
   if (lists.some((list) => list.length > 0)) return ''
   if (query.trim() === '') return prompts.searchEmpty()
-  const sources = overview.map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))
+  const sources = overview
+    .slice(0, LISTED_SOURCES)
+    .map(({ name, count }) => ({ name: name === '' ? '' : quote(name, 60), count }))
+  const more = overview.length - sources.length
   const findable = sources.length + others.length > 0 && canFind(context)
-  return prompts.searchMissed({ query: quote(query), sources, findable })
+  return prompts.searchMissed({ query: quote(query), sources, more, findable, language: found.language })
 }

@@ -4,7 +4,7 @@ import type { Analysis } from '../search/index/segment.js'
 import { foldSpelling, hashTerm, nameSeed } from '../search/index/spelling.js'
 import { encodeImpact } from '../search/index/tally.js'
 import { createTermIndex, noAliases, type TermIndex } from '../search/index/term-index.js'
-import { defaultTuning } from '../search/tuning.js'
+import { defaultTuning, fullExampleWords, otherExamples } from '../search/tuning.js'
 import { createDefaultWords, type Vocabulary } from '../search/words/vocabulary.js'
 import { resolveIdioms } from '../search/words/word-lists.js'
 
@@ -99,10 +99,6 @@ export function createExamplesIndexes(): () => ExamplesIndex {
   }
 }
 
-/** In a longer query, each word counts less. */
-const FULL_WORDS = 8
-/** How much the examples without a term lower its strength. */
-const OTHERS = 0.4
 const MOST_WORDS = 64
 const MOST_CONCEPTS = 32
 
@@ -119,7 +115,7 @@ function computeLearnedTerms(
   const words = new Map<number, number>()
   const concepts = new Map<number, number>()
   for (const example of examples) {
-    const weightOfExample = Math.min(1, FULL_WORDS / Math.max(1, example.length))
+    const weightOfExample = Math.min(1, fullExampleWords / Math.max(1, example.length))
     const meant = new Set(example.flatMap(getConcepts))
     for (const word of example) words.set(word, (words.get(word) ?? 0) + weightOfExample)
     for (const concept of meant) concepts.set(concept, (concepts.get(concept) ?? 0) + weightOfExample)
@@ -128,7 +124,7 @@ function computeLearnedTerms(
   const terms = Int32Array.from([...kept.map(([term]) => term), hashTerm(foldSpelling(tool), nameSeed)])
   const bytes = new Uint8Array(terms.length)
   for (const [place, [, count]] of kept.entries()) {
-    const frequency = count / (count + 1 + OTHERS * (examples.length - count))
+    const frequency = count / (count + 1 + otherExamples * (examples.length - count))
     bytes[place] = encodeImpact(weight * frequency, false)
   }
   return { size: terms.length, terms, bytes }

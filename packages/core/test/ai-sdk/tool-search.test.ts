@@ -111,8 +111,8 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     expect(second?.tools).toEqual([])
     // In the next result of the same batch; if there is none, after the next user message.
     expect(ofType(host, 1, 'function_call_output')[0]?.output).toMatch(/ran with[\s\S]*Found no tool named/)
-    expect(host.raw(2)).not.toContain('No tool fits')
-    expect(JSON.stringify(items(host, 3).at(-1))).toMatch(/And now\?[\s\S]*No tool fits/)
+    expect(host.raw(2)).not.toContain('Found no tool for')
+    expect(JSON.stringify(items(host, 3).at(-1))).toMatch(/And now\?[\s\S]*Found no tool for/)
     for (const index of [1, 2, 3])
       expect(items(host, index).slice(0, items(host, index - 1).length)).toEqual(items(host, index - 1))
   })

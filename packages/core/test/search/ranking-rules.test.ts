@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createLexicalSearcher } from '../../src/search/lexical.js'
 import type { SearchDocument } from '../../src/search/searcher.js'
+import { clearCoverage } from '../../src/search/tuning.js'
 
 function documentFor(id: string, more: Partial<SearchDocument> = {}): SearchDocument {
   const [server = '', name = ''] = id.includes('/') ? id.split('/') : ['', id]
@@ -22,6 +23,26 @@ const catalogue = [
   documentFor('mail/send_message', { description: 'Sends an e-mail to recipients.' }),
   documentFor('shop/track_parcel', { description: 'Says where a shipment is.' }),
 ]
+
+describe('a request for an action', () => {
+  const few = searcherOf([
+    documentFor('files/delete_file', { description: 'Deletes a file.' }),
+    documentFor('database/run_query', { description: 'Runs a query and returns the rows.' }),
+  ])
+  const coverage = (text: string) => few.rank({ text, must: [] })[0]?.coverage
+
+  it.each(['delete a row', 'delete a plant', 'remove the old row'])(
+    'is not covered by the action alone, even in a small catalogue: "%s"',
+    (text) => {
+      expect(coverage(text)).toBeLessThan(clearCoverage)
+    },
+  )
+
+  it('is covered by the action and its object', () => {
+    expect(coverage('delete a file')).toBe(1)
+    expect(coverage('remove the file')).toBeGreaterThanOrEqual(clearCoverage)
+  })
+})
 
 describe('what a tool does to things', () => {
   /** Alike in every word but the verb; the wrong one says the noun once more. */

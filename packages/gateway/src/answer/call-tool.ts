@@ -10,7 +10,7 @@ import type { Direct, DirectCall, DirectVerdict, Entry, Outcome } from '@toolwel
 import { isRecord, quote, quoteLines, READER_NAME, safeJson, truncateText } from '@toolwell/core/internal'
 import { type Caller, McpFailure } from '@toolwell/mcp'
 import { insertFolder, replaceFolder } from '@toolwell/mcp/internal'
-import { WORKSPACE_HEADER } from '../bridge/protocol.js'
+import { CALL_NAME, SEARCH_NAME, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { CallToolResult } from '../servers/server-set.js'
 import type { View } from '../servers/view.js'
@@ -18,15 +18,7 @@ import { nameLinks } from './answer-offers.js'
 import type { Taken } from './call-limits.js'
 import { type Results, readResult, shortenResult } from './long-results.js'
 import { type MeasuredCall, measureCall } from './measure-call.js'
-import {
-  CALL_NAME,
-  findOwnName,
-  nameOwnTools,
-  type OwnTools,
-  READ_NAME,
-  removePrefix,
-  SEARCH_NAME,
-} from './own-tools.js'
+import { findOwnName, nameOwnTools, type OwnTools, READ_NAME, removePrefix } from './own-tools.js'
 import type { OptionsFor } from './relay.js'
 
 export interface Asked {

@@ -2,10 +2,11 @@
 import { ProtocolError, ProtocolErrorCode, type Tool } from '@modelcontextprotocol/server'
 import type { Entry } from '@toolwell/core'
 import { createReaderTool } from '@toolwell/core/internal'
+import { CALL_NAME, SEARCH_NAME } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
 import type { View } from '../servers/view.js'
 import { nameServer } from './name-server.js'
-import { CALL_NAME, nameOwnTools, READ_NAME, SEARCH_NAME } from './own-tools.js'
+import { nameOwnTools, READ_NAME } from './own-tools.js'
 
 /** Makes clients that defer tools keep these visible. */
 const ALWAYS = { 'anthropic/alwaysLoad': true } as const

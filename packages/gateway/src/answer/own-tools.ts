@@ -1,9 +1,8 @@
 /** Names of the gateway's tools, as they are listed and as each client shows them to its model. */
 import type { Direct } from '@toolwell/core'
 import { READER_NAME } from '@toolwell/core/internal'
+import { CALL_NAME, SEARCH_NAME } from '../bridge/protocol.js'
 
-export const SEARCH_NAME = 'find_tools'
-export const CALL_NAME = 'run_tool'
 export const READ_NAME = 'run_read_only_tool'
 
 const OWN_NAMES = [SEARCH_NAME, CALL_NAME, READ_NAME, READER_NAME]

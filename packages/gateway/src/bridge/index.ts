@@ -24,5 +24,12 @@ export {
   tokenIn,
 } from './folder.js'
 export { endDaemon, isAlive, isDaemon } from './processes.js'
-export { DASHBOARD_LINK_PATH, type DaemonFile, endpointPath, profileFault } from './protocol.js'
+export {
+  CALL_NAME,
+  DASHBOARD_LINK_PATH,
+  type DaemonFile,
+  endpointPath,
+  profileFault,
+  SEARCH_NAME,
+} from './protocol.js'
 export { DAEMON_FLAGS, findOrStartDaemon, StartProblem } from './start-daemon.js'

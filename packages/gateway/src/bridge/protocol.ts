@@ -3,6 +3,10 @@
 /** Increase it when bridges and daemons of different versions can no longer talk to each other. */
 export const PROTOCOL = 1
 
+/** Names of the gateway's search tool and of the tool that calls others. */
+export const SEARCH_NAME = 'find_tools'
+export const CALL_NAME = 'run_tool'
+
 /** Protocol name in the HTTP upgrade. The connection then carries MCP messages, one per line, in both directions. */
 export const UPGRADE = 'toolwell-stdio'
 /** Absolute path of the folder in which the caller works. */

@@ -1,4 +1,5 @@
 /** Counters and strengths for the index: a map from terms to numbers, the encoding of strengths, and the selection of the best slots. */
+import { saturation } from '../tuning.js'
 
 export interface Tally {
   readonly size: number
@@ -90,8 +91,6 @@ export function createTally(capacity = 512): Tally {
 export const identityBit = 0x80
 const strengthMask = 0x7f
 
-/** k1 of BM25: how soon further occurrences stop counting. */
-export const saturation = 1.2
 export const maximumStrength = saturation + 1
 /** The weakest strength above zero. One step of the scale is then 4 %. */
 const minimumStrength = maximumStrength / 170

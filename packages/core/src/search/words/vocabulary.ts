@@ -1,9 +1,10 @@
 /** Looks up words as the index stores them: hash, concepts, effects and weight. Caches each spelling. */
 
 import { hashTerm } from '../index/spelling.js'
+import { weakWeight } from '../tuning.js'
 import { type Concept, createLexicon, findConcepts, type Lexicon, type LexiconWeights } from './lexicon.js'
 import { forEachWord, spellOutSigns, stem, wholeWordPartLimit } from './tokenize.js'
-import { stopWords, weakWeight, weakWords } from './word-lists.js'
+import { stopWords, weakWords } from './word-lists.js'
 
 /** Number of cached spellings. The cache is emptied when it is full. */
 const spellingLimit = 100_000

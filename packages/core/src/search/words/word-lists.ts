@@ -32,9 +32,6 @@ export const weakWords: ReadonlySet<string> = new Set(
   currently latest recent recently last open unread overdue upcoming`.split(/\s+/),
 )
 
-/** Share of its weight that a weak word keeps. */
-export const weakWeight = 0.5
-
 /** Words that are often abbreviated. Both forms are one term. */
 const abbreviations: Readonly<Record<string, string>> = {
   administrator: 'admin admins administrators',

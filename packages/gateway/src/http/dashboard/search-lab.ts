@@ -4,7 +4,7 @@ import { createLexicalSearcher, estimate } from '@toolwell/core'
 import { createDocument, parseQuery } from '@toolwell/core/internal'
 import { memoryResults } from '@toolwell/core/result'
 import { callTool } from '../../answer/call-tool.js'
-import { SEARCH_NAME } from '../../answer/own-tools.js'
+import { SEARCH_NAME } from '../../bridge/protocol.js'
 import type { View } from '../../servers/view.js'
 import type { SearchLabAnswer, SearchMatch, SearchReason } from './api-types.js'
 
