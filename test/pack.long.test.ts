@@ -113,29 +113,34 @@ function copiesOf(name: string): string[] {
   )
 }
 
-/** Serves only the packages of the clone's node_modules to npm. */
+/** The tarballs that were asked for, by folder: npm, pnpm and yarn ask for the same. */
+const served = new Map<string, Buffer>()
+
+function tarballOf(path: string): Buffer {
+  const folder = join(root, path)
+  const words = ['-czf', '-', '--exclude=node_modules', '-C', dirname(folder), basename(folder)]
+  const tarball = served.get(path) ?? spawnSync('tar', words, { maxBuffer: 2 ** 28 }).stdout
+  served.set(path, tarball)
+  return tarball
+}
+
+/** Serves only the packages of the clone's node_modules to npm. Yarn installs nothing without a checksum. */
 function startRegistry(): Promise<Server> {
   const server = createServer((request, response) => {
     const [path = '', copy] = decodeURIComponent(request.url ?? '')
       .slice(1)
       .split('?')
     if (copy !== undefined) {
-      const folder = join(root, copy)
-      const tar = spawn('tar', [
-        '-czf',
-        '-',
-        '--exclude=node_modules',
-        '-C',
-        dirname(folder),
-        basename(folder),
-      ])
-      tar.stdout.pipe(response)
+      response.end(tarballOf(copy))
       return
     }
     const { port } = server.address() as AddressInfo
     const manifests = copiesOf(path).map((found) => ({
       ...readJson(join(root, found, 'package.json')),
-      dist: { tarball: `http://127.0.0.1:${port}/${path}?${encodeURIComponent(found)}` },
+      dist: {
+        tarball: `http://127.0.0.1:${port}/${path}?${encodeURIComponent(found)}`,
+        shasum: createHash('sha1').update(tarballOf(found)).digest('hex'),
+      },
     }))
     if (manifests.length === 0) {
       response.writeHead(404).end('{}')
