@@ -3,6 +3,7 @@
  * those for other frameworks install their packages into a folder for temporary files first. `--json` prints nothing else.
  */
 import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 import { isHere, type ProgramName, programs, readProgram, readVariants, runProgram } from './scripted.ts'
 
 interface Example {
@@ -19,7 +20,7 @@ const runFile = (title: string, name: string, ...parameters: string[]): Example 
   title,
   isHere: true,
   run: () => {
-    const script = new URL(`./${name}.ts`, import.meta.url).pathname
+    const script = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
     const words = ['--import', 'tsx', script, ...parameters, ...flags]
     const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
     if (status !== 0) throw new Error(stdout + stderr)
