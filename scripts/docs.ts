@@ -15,6 +15,7 @@ const { build, serve } = (await import(vitepress)) as {
   build(root: string): Promise<void>
   serve(options: { readonly root: string; readonly port: number }): Promise<void>
 }
+const PORT = 4173
 const isServed = process.argv.includes('--serve')
 const unknown = process.argv.slice(2).find((word) => word !== '--serve')
 if (unknown !== undefined) {
@@ -157,5 +158,6 @@ for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exit(1)
 console.log(`${pages.size} pages in site/. Every link leads somewhere, and nothing is loaded from elsewhere.`)
 if (isServed) {
-  await serve({ root: join(root, 'docs'), port: 4173 })
+  await serve({ root: join(root, 'docs'), port: PORT })
+  console.log(`Read it at http://localhost:${PORT}. Ctrl-C ends it.`)
 } else console.log('To read it: npm run docs -- --serve')

@@ -453,6 +453,61 @@ describe.each(managers)('an empty folder with the tarballs, installed by $name',
   })
 })
 
+describe('the first page of the site', () => {
+  it('leads from the tarballs to an agent and a connected client', { timeout: 300_000 }, async () => {
+    const folder = join(temporary, 'first-page')
+    mkdirSync(folder)
+    const page = readFileSync(join(root, 'docs/index.md'), 'utf8')
+    const block = (language: string) => [
+      ...page.matchAll(new RegExp(`^\\x60{3}${language}\\n([^]*?)^\\x60{3}`, 'gm')),
+    ]
+    const [[, program = ''] = []] = block('js')
+    const [[, printed = ''] = []] = block('text')
+    const commands = block('sh').flatMap(([, lines = '']) => lines.trim().split('\n'))
+    expect(commands[0]).toBe('npm run pack')
+    const [init = '', ...rest] = commands.slice(1)
+    expect(init).toBe('npm init -y')
+    expect(rest).toEqual([
+      'npm install /path/to/tarballs/*.tgz',
+      'node agent.mjs',
+      'npx toolwell connect',
+      'npx toolwell status',
+    ])
+    const env = {
+      ...clean(),
+      ...homeIn(folder),
+      npm_config_cache: join(temporary, 'cache'),
+      npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+    }
+    const start = async (line: string) => {
+      const child = spawn(line, { cwd: folder, env, shell: true })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+      child.stdin.end()
+      return { status: await new Promise((resolve) => child.once('close', resolve)), output }
+    }
+    const server = join(root, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js')
+    const config = join(folder, 'home/.cursor/mcp.json')
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: { all: { command: process.execPath, args: [server] } } }),
+    )
+    const success = { status: 0, output: expect.any(String) }
+    expect(await start(init)).toEqual(success)
+    expect(await start(rest[0]?.replace('/path/to/tarballs', tarballs) ?? '')).toEqual(success)
+    writeFileSync(join(folder, 'agent.mjs'), program)
+    expect(await start(rest[1] ?? '')).toEqual({ status: 0, output: printed })
+    expect(await start(`${rest[2]} --yes`)).toEqual(success)
+    onTestFinished(async () => {
+      await start('npx toolwell stop')
+    })
+    expect(await start(rest[3] ?? '')).toEqual(success)
+    expect(Object.keys(readJson(config).mcpServers)).toEqual(['toolwell'])
+    const { args } = readJson(config).mcpServers.toolwell
+    expect(args[0]).toContain(join(folder, 'node_modules'))
+  })
+})
+
 describe('an empty project', () => {
   it('runs a program on all packages together', () => {
     const program = `
