@@ -501,10 +501,15 @@ describe('the first page of the site', () => {
     onTestFinished(async () => {
       await start('npx toolwell stop')
     })
-    expect(await start(rest[3] ?? '')).toEqual(success)
     expect(Object.keys(readJson(config).mcpServers)).toEqual(['toolwell'])
-    const { args } = readJson(config).mcpServers.toolwell
+    const { command, args } = readJson(config).mcpServers.toolwell
     expect(args[0]).toContain(join(folder, 'node_modules'))
+
+    const client = new Client({ name: 'a-client', version: '1.0.0' })
+    onTestFinished(() => client.close())
+    await client.connect(new StdioClientTransport({ command, args, env, cwd: folder }))
+    expect((await client.listTools()).tools).toHaveLength(4)
+    expect((await start(rest[3] ?? '')).output).toContain('a-client')
   })
 })
 
