@@ -24,7 +24,8 @@ import {
 } from '../packages/gateway/src/bridge/folder.js'
 import { isDaemon } from '../packages/gateway/src/bridge/processes.js'
 import { resolveReferences } from '../packages/mcp/src/config/references.js'
-import { userFolder } from '../packages/mcp/src/definition/user-files.js'
+import { createUserFiles, userFolder } from '../packages/mcp/src/definition/user-files.js'
+import { trustedProjects } from '../packages/mcp/src/trust/trusted-projects.js'
 import { ProcessTransport } from '../packages/mcp/src/upstream/process-transport.js'
 import { createWatchdog } from '../packages/mcp/src/upstream/watchdog.js'
 
@@ -95,13 +96,42 @@ describe('folders of the user', () => {
   })
 })
 
+it.each([
+  ['linux', {}],
+  ['darwin', { XDG_CACHE_HOME: '/h/.cache', XDG_STATE_HOME: '/h/.local/state' }],
+  ['win32', { XDG_CACHE_HOME: '/h/.cache', XDG_STATE_HOME: '/h/.local/state' }],
+])('an entry on %s names the folders that are not the default there', async (platform, expected) => {
+  on(platform)
+  vi.resetModules()
+  const { entryVariables } = await import('../packages/cli/src/shared/clients/toolwell-entry.js')
+  const env = {
+    ...{ HOME: '/h', USERPROFILE: '/h', XDG_CONFIG_HOME: '/h/.config' },
+    ...{ XDG_CACHE_HOME: '/h/.cache', XDG_STATE_HOME: '/h/.local/state' },
+  }
+  expect(entryVariables('cursor', { env, folder: '/h' })).toEqual(expected)
+})
+
 describe('a folder whose mode lets everybody write, as all folders on Windows', () => {
   beforeEach(() => chmodSync(folder, 0o777))
+
+  /** What the gateway reads from the folder: a project that the user trusts, and a cached list of tools. */
+  function useFolder() {
+    const file = join(folder, 'mine')
+    writeFileSync(file, 'text')
+    const projects = trustedProjects(folder, () => {})
+    projects.add(file)
+    const cached = createUserFiles(folder, () => {}, true)
+      .get(file)
+      ?.toString()
+    return { project: projects.readTrusted(file), cached }
+  }
 
   it.each(['linux', 'darwin'])('is refused on %s', async (platform) => {
     on(platform)
     expect(() => preparePrivateFolder(folder)).toThrow('Other users can write')
     await expect(jsonlStore(folder).read('a')).rejects.toThrow('everybody may write')
+    const { project, cached } = useFolder()
+    expect([project, cached]).toEqual([undefined, undefined])
   })
 
   it('is used on Windows', async () => {
@@ -112,6 +142,7 @@ describe('a folder whose mode lets everybody write, as all folders on Windows', 
     expect(readToken(folder)).toBe(token)
     expect(statSync(tokenFileIn(folder)).mode & 0o777).toBe(0o666)
     expect(await jsonlStore(folder).read('a')).toEqual([])
+    expect(useFolder()).toEqual({ project: 'text', cached: 'text' })
   })
 })
 
