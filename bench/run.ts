@@ -5,6 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus } from 'node:os'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { benchAgent, refuseAgent, saveAgent } from './agent.ts'
 import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
@@ -153,7 +154,7 @@ ${list.join('\n')}
   process.exit(isHelp ? 0 : 2)
 }
 const data =
-  valueAfter('--data') ?? process.env.TOOLWELL_BENCH_DATA ?? new URL('./data', import.meta.url).pathname
+  valueAfter('--data') ?? process.env.TOOLWELL_BENCH_DATA ?? fileURLToPath(new URL('./data', import.meta.url))
 const isJson = flags.includes('--json')
 const output = process.stdout.write.bind(process.stdout)
 if (isJson) process.stdout.write = process.stderr.write.bind(process.stderr)

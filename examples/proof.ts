@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { loadTokenizer, type ToolwellEvent } from '@toolwell/core'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
 import {
@@ -308,7 +309,7 @@ function report(): void {
 
 /** Starts the worker and kills it at the endpoint's n-th request. */
 async function killWorkerAt(requests: number): Promise<void> {
-  const script = new URL('./proof/worker.ts', import.meta.url).pathname
+  const script = fileURLToPath(new URL('./proof/worker.ts', import.meta.url))
   const worker = spawn(
     process.execPath,
     ['--import', 'tsx', script, folder, chat.url, 'Remember what was wrong with it.', delivery ?? ''],

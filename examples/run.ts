@@ -1,29 +1,58 @@
 /**
- * `npm run examples`: runs every self-checking example. Examples named on the command line show their output; `--json` prints
- * nothing else.
+ * `npm run examples`: runs every example whose packages are in the clone. Examples named on the command line show their output, and
+ * those for other frameworks install their packages into a folder for temporary files first. `--json` prints nothing else.
  */
 import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { isHere, type ProgramName, programs, readProgram, readVariants, runProgram } from './scripted.ts'
 
-const examples = [
-  { name: 'the gateway', file: 'gateway.ts', parameters: ['--once'] },
-  { name: 'proof with the defaults', file: 'proof.ts', parameters: ['--once'] },
-  { name: 'proof over append', file: 'proof.ts', parameters: ['--once', '--delivery', 'append'] },
-  { name: 'the README program', file: 'minimal.ts', parameters: [] },
-  { name: 'Anthropic Messages', file: 'anthropic.ts', parameters: [] },
-  { name: 'OpenAI Responses', file: 'openai-responses.ts', parameters: [] },
-  { name: 'Chat Completions', file: 'openai-chat.ts', parameters: [] },
-  { name: 'Gemini', file: 'google.ts', parameters: [] },
-  { name: 'AI SDK', file: 'ai-sdk.ts', parameters: [] },
-  { name: 'a wire of your own', file: 'own-wire.ts', parameters: [] },
-  { name: 'the seeds, side by side', file: 'seeds.ts', parameters: [] },
-]
+interface Example {
+  readonly name: string
+  readonly title: string
+  readonly isHere: boolean
+  /** Returns the output. Throws if the example fails. */
+  run(): string | Promise<string>
+}
+
+/** An example that starts its own endpoint and checks itself. */
+const runFile = (title: string, name: string, ...parameters: string[]): Example => ({
+  name,
+  title,
+  isHere: true,
+  run: () => {
+    const script = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
+    const words = ['--import', 'tsx', script, ...parameters, ...flags]
+    const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+    if (status !== 0) throw new Error(stdout + stderr)
+    return stdout
+  },
+})
 
 const wanted = process.argv.slice(2).filter((word) => !word.startsWith('--'))
 const flags = process.argv.slice(2).filter((word) => word.startsWith('--'))
 const json = flags.includes('--json')
-const chosen = examples.filter(({ file }) => wanted.length === 0 || wanted.includes(file.replace('.ts', '')))
-if (chosen.length === 0 || flags.some((flag) => flag !== '--json') || (json && wanted.join() !== 'seeds')) {
-  const known = [...new Set(examples.map(({ file }) => file.replace('.ts', '')))]
+
+const examples: Example[] = [
+  runFile('the gateway', 'gateway', '--once'),
+  runFile('proof with the defaults', 'proof', '--once'),
+  runFile('proof over append', 'proof', '--once', '--delivery', 'append'),
+  runFile('the README program', 'minimal'),
+  ...(Object.keys(programs) as ProgramName[]).flatMap((name) =>
+    readVariants(readProgram(name)).map((packages) => ({
+      name,
+      title: [name, ...packages.slice(0, 1)].join(' with '),
+      isHere: isHere(packages),
+      run: async () => (await runProgram(name, packages)).output,
+    })),
+  ),
+  runFile('a wire of your own', 'own-wire'),
+  runFile('the seeds, side by side', 'seeds'),
+]
+
+const chosen = examples.filter(({ name, isHere }) => (wanted.length === 0 ? isHere : wanted.includes(name)))
+const known = [...new Set(examples.map(({ name }) => name))]
+const isUnknown = wanted.some((name) => !known.includes(name)) || flags.some((flag) => flag !== '--json')
+if (isUnknown || (json && wanted.join() !== 'seeds')) {
   process.stderr.write(
     `Usage: npm run examples [-- NAME …]\n       npm run -s examples -- seeds --json\n\nNames: ${known.join(', ')}\n`,
   )
@@ -31,19 +60,20 @@ if (chosen.length === 0 || flags.some((flag) => flag !== '--json') || (json && w
 }
 
 let failed = 0
-for (const { name, file, parameters } of chosen) {
-  const script = new URL(`./${file}`, import.meta.url).pathname
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ['--import', 'tsx', script, ...parameters, ...flags],
-    {
-      encoding: 'utf8',
-    },
-  )
-  if (!json) process.stdout.write(`${status === 0 ? 'ok  ' : 'FAIL'} ${name}\n`)
-  if (status === 0 && wanted.length === 0) continue
-  if (status !== 0) failed++
-  process.stdout.write(json ? stdout : `${stdout}\n`)
-  process.stderr.write(stderr)
+for (const { title, run, isHere } of chosen) {
+  if (!isHere) process.stderr.write(`Installing the packages of ${title}, unless they are installed …\n`)
+  try {
+    const output = await run()
+    if (!json) process.stdout.write(`ok   ${title}\n`)
+    if (wanted.length > 0) process.stdout.write(json ? output : `${output}\n`)
+  } catch (error) {
+    failed++
+    process.stdout.write(`FAIL ${title}\n${error}\n`)
+  }
 }
+const others = new Set(examples.filter(({ isHere }) => !isHere).map(({ name }) => name))
+if (wanted.length === 0)
+  process.stdout.write(
+    `Not run, because they install packages: npm run examples -- ${[...others].join(' ')}\n`,
+  )
 process.exitCode = failed === 0 ? 0 : 1

@@ -2,14 +2,20 @@
  * `npm run docs`: writes the API pages from the types, builds the site of docs/.vitepress into site/ and checks it.
  * `-- --serve` shows the site afterwards.
  */
-import { copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Application } from 'typedoc'
-import { build, serve } from 'vitepress'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const site = join(root, 'site')
+/** Imported without its types, because they would bring those of a browser into every file that tsc checks. */
+const vitepress = 'vitepress'
+const { build, serve } = (await import(vitepress)) as {
+  build(root: string): Promise<void>
+  serve(options: { readonly root: string; readonly port: number }): Promise<void>
+}
+const PORT = 4173
 const isServed = process.argv.includes('--serve')
 const unknown = process.argv.slice(2).find((word) => word !== '--serve')
 if (unknown !== undefined) {
@@ -89,13 +95,6 @@ async function writeApi(): Promise<void> {
   await application.generateOutputs(project)
 }
 
-/** VitePress names a page without its static text `.lean.js`. With Vite 8 it does not write that file, so this is the whole page. */
-function writeLeanPages(): void {
-  const assets = join(site, 'assets')
-  for (const name of readdirSync(assets).filter((each) => /\.md\.[\w-]+\.js$/.test(each)))
-    copyFileSync(join(assets, name), join(assets, name.replace(/\.js$/, '.lean.js')))
-}
-
 interface Page {
   readonly text: string
   readonly ids: ReadonlySet<string>
@@ -153,12 +152,12 @@ console.error('Writing the API pages …')
 await writeApi()
 console.error('Building the site (about half a minute) …')
 await build(join(root, 'docs'))
-writeLeanPages()
 const pages = readPages()
 const faults = listFaults(pages)
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exit(1)
 console.log(`${pages.size} pages in site/. Every link leads somewhere, and nothing is loaded from elsewhere.`)
 if (isServed) {
-  await serve({ root: join(root, 'docs'), port: 4173 })
+  await serve({ root: join(root, 'docs'), port: PORT })
+  console.log(`Read it at http://localhost:${PORT}. Ctrl-C ends it.`)
 } else console.log('To read it: npm run docs -- --serve')

@@ -82,7 +82,11 @@ function packageOf(specifier: string): string | undefined {
 /** Everything wrong with one packed package, a sentence each. `common` is what all packages share. */
 export function findProblems(
   { folder, manifest, files }: Packed,
-  common: { readonly version: string; readonly repository: string; readonly published: readonly string[] },
+  common: {
+    readonly version: string
+    readonly repository: string
+    readonly published: readonly Pick<Manifest, 'name' | 'peerDependencies'>[]
+  },
 ): string[] {
   const problems: string[] = []
   const expect = (holds: unknown, problem: string) => {
@@ -130,11 +134,17 @@ export function findProblems(
   for (const [name, file] of used)
     expect(name in dependencies || name in peerDependencies, `${file} imports ${name}, which is not declared`)
   for (const [name, range] of Object.entries(dependencies)) {
-    expect(used.has(name), `${name} is a dependency, but no file imports it`)
+    const isPeer = common.published.some(
+      (each) => each.name in dependencies && name in (each.peerDependencies ?? {}),
+    )
+    expect(used.has(name) || isPeer, `${name} is a dependency, but no file imports it`)
     expect(/^\d+\.\d+\.\d+$/.test(range), `${name} is not pinned exactly: ${range}`)
     if (name === 'toolwell' || name.startsWith('@toolwell/')) {
       expect(range === common.version, `${name} is pinned to ${range}, not ${common.version}`)
-      expect(common.published.includes(name), `${name} is not published`)
+      expect(
+        common.published.some((each) => each.name === name),
+        `${name} is not published`,
+      )
     }
   }
   return problems
@@ -201,7 +211,7 @@ async function lint({ manifest, files }: Packed, tarball: string): Promise<strin
 async function check(into: string): Promise<{ readonly tarballs: string[]; readonly isClean: boolean }> {
   const { version, repository } = readManifest(join(root, 'package.json'))
   const packages = findPackages(root)
-  const published = packages.map(({ manifest }) => manifest.name)
+  const published = packages.map(({ manifest }) => manifest)
   const common = { version, repository: repository?.url ?? '', published }
   const tarballs: string[] = []
   let isClean = true
@@ -251,7 +261,7 @@ function assertPublisher(): void {
   const { GITHUB_REPOSITORY: here = '', GITHUB_ACTIONS: isAction } = process.env
   if (!isAction || !repository?.url?.endsWith(`/${here}.git`))
     throw new Error(
-      `--publish runs only in the workflow of ${repository?.url}. Push a tag there, or try --dry-run here.`,
+      `--publish runs only in the workflow of ${repository?.url}, which the packages name${here && `, and this is ${here}`}. Push a tag there, or change "repository" in every package.json.`,
     )
   const unreleased = readNotes(readFileSync(changelogFile, 'utf8'), 'Unreleased')
   if (unreleased !== '')
@@ -277,7 +287,7 @@ async function main(words: readonly string[]): Promise<number> {
     console.error(USAGE)
     return values.help ? 0 : 2
   }
-  const { version } = readManifest(join(root, 'package.json'))
+  const { version, repository } = readManifest(join(root, 'package.json'))
   if (values.version !== undefined) {
     setVersion(values.version)
     return 0
@@ -299,7 +309,7 @@ async function main(words: readonly string[]): Promise<number> {
     if (!values.publish) {
       const names = packages.map(({ manifest }) => `${manifest.name}@${manifest.version}`)
       console.log(
-        `\nWould publish, in this order: ${names.join(', ')}\n\nNotes:\n\n${readNotes(changelog, version)}`,
+        `\nWould publish, in this order: ${names.join(', ')}\n\nOnly from the repository that the packages name, which nobody may have registered yet: ${repository?.url}\n\nNotes:\n\n${readNotes(changelog, version)}`,
       )
       return 0
     }

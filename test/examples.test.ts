@@ -1,11 +1,19 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  isHere,
+  type ProgramName,
+  programs,
+  readProgram,
+  readVariants,
+  runProgram,
+} from '../examples/scripted.ts'
 import { guardChildren } from './setup/guard-children.ts'
 import { isLong } from './setup/tier.ts'
 
@@ -307,14 +315,34 @@ it('the program of the README runs', () => {
   })
 })
 
-it.each(['anthropic.ts', 'openai-responses.ts', 'openai-chat.ts', 'google.ts', 'ai-sdk.ts'])(
-  'the program for one provider runs and checks itself: %s',
-  (file) => {
-    expect(run(`examples/${file}`)).toMatchObject({ status: 0, stderr: '' })
-    const lines = readFileSync(`${root}examples/${file}`, 'utf8').trimEnd().split('\n').length
-    expect(lines).toBeLessThanOrEqual(40)
-  },
-)
+describe.each(Object.keys(programs) as ProgramName[])('examples/%s', (name) => {
+  const text = readProgram(name)
+
+  it('has at most 80 lines', () => {
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(80)
+  })
+
+  it('is what its guide shows', () => {
+    const link = `](../../examples/${name}/main.ts)`
+    const guides = readdirSync(join(root, 'docs/guides')).map((file) => join(root, 'docs/guides', file))
+    const guide = guides.find((file) => readFileSync(file, 'utf8').includes(link)) ?? ''
+    const page = readFileSync(guide, 'utf8')
+    const [before = '', ...after] = page.split(link)
+    const changed = after
+      .join(link)
+      .replace(/^```(\w+)\n(?:.*\n)*?```$/m, (_, language) => `\`\`\`${language}\n${text}\`\`\``)
+    if (process.env.UPDATE_GOLDEN) writeFileSync(guide, before + link + changed)
+    else expect(page).toBe(before + link + changed)
+    for (const packages of readVariants(text).filter(({ length }) => length > 0))
+      expect(page).toMatch(new RegExp(`^npm install ${packages.join(' ')}$`, 'm'))
+  })
+
+  const here = readVariants(text).filter(isHere)
+  it.each(here.map((packages) => [packages]))('runs, and its requests are right: %j', async (packages) => {
+    const env = { ...process.env, NODE_OPTIONS: guard }
+    expect((await runProgram(name, packages, { env })).output).toContain('Invoice 7 is on its way.')
+  })
+})
 
 it('the adapter for a wire of one’s own runs and checks itself', () => {
   expect(run('examples/own-wire.ts')).toMatchObject({

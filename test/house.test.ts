@@ -74,6 +74,11 @@ describe('files', () => {
     expect(places(REGISTRY_HOST, texts.keys())).toEqual([])
   })
 
+  // On Windows, the path of a URL starts with a slash: /C:/folder.
+  it('turn no URL of a file into a path without fileURLToPath', () => {
+    expect(places(/import\.meta\.url\)\.pathname/, texts.keys())).toEqual([])
+  })
+
   it('are searched for these with patterns that find them', () => {
     for (const path of [
       ['', 'home', 'ada', 'a'],

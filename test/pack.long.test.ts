@@ -37,6 +37,8 @@ const installed = join(consumer, 'node_modules/@toolwell/core')
 const entryPoints = Object.keys(readJson(join(core, 'package.json')).exports).map((entry) =>
   entry.replace('.', '@toolwell/core'),
 )
+/** Entry points that need no optional package. */
+const alone = entryPoints.filter((entry) => entry !== '@toolwell/core/telemetry')
 
 function readJson(file: string) {
   return JSON.parse(readFileSync(file, 'utf8'))
@@ -111,29 +113,34 @@ function copiesOf(name: string): string[] {
   )
 }
 
-/** Serves only the packages of the clone's node_modules to npm. */
+/** The tarballs that were asked for, by folder: npm, pnpm and yarn ask for the same. */
+const served = new Map<string, Buffer>()
+
+function tarballOf(path: string): Buffer {
+  const folder = join(root, path)
+  const words = ['-czf', '-', '--exclude=node_modules', '-C', dirname(folder), basename(folder)]
+  const tarball = served.get(path) ?? spawnSync('tar', words, { maxBuffer: 2 ** 28 }).stdout
+  served.set(path, tarball)
+  return tarball
+}
+
+/** Serves only the packages of the clone's node_modules to npm. Yarn installs nothing without a checksum. */
 function startRegistry(): Promise<Server> {
   const server = createServer((request, response) => {
     const [path = '', copy] = decodeURIComponent(request.url ?? '')
       .slice(1)
       .split('?')
     if (copy !== undefined) {
-      const folder = join(root, copy)
-      const tar = spawn('tar', [
-        '-czf',
-        '-',
-        '--exclude=node_modules',
-        '-C',
-        dirname(folder),
-        basename(folder),
-      ])
-      tar.stdout.pipe(response)
+      response.end(tarballOf(copy))
       return
     }
     const { port } = server.address() as AddressInfo
     const manifests = copiesOf(path).map((found) => ({
       ...readJson(join(root, found, 'package.json')),
-      dist: { tarball: `http://127.0.0.1:${port}/${path}?${encodeURIComponent(found)}` },
+      dist: {
+        tarball: `http://127.0.0.1:${port}/${path}?${encodeURIComponent(found)}`,
+        shasum: createHash('sha1').update(tarballOf(found)).digest('hex'),
+      },
     }))
     if (manifests.length === 0) {
       response.writeHead(404).end('{}')
@@ -224,10 +231,11 @@ describe('the packed core', () => {
     expect(readdirSync(join(installed, 'dist')).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('depends on no package; the tokenizer and the AI SDK are optional', () => {
+  it('depends on no package; the tokenizer, the AI SDK and OpenTelemetry are optional', () => {
     const manifest = readJson(join(installed, 'package.json'))
     expect(manifest.dependencies).toBeUndefined()
     expect(manifest.peerDependenciesMeta).toEqual({
+      '@opentelemetry/api': { optional: true },
       ai: { optional: true },
       'gpt-tokenizer': { optional: true },
     })
@@ -237,7 +245,7 @@ describe('the packed core', () => {
   const opened = (load: string, ...flags: string[]): Record<string, unknown> => {
     const program = `
       const open = async (entry) => Object.keys(${load}).length
-      const found = ${JSON.stringify(entryPoints)}.map(async (entry) => [entry, await open(entry).catch(String)])
+      const found = ${JSON.stringify(alone)}.map(async (entry) => [entry, await open(entry).catch(String)])
       Promise.all(found).then((all) => console.log(JSON.stringify(Object.fromEntries(all))))`
     return JSON.parse(node(consumer, ...flags, '--eval', program))
   }
@@ -248,13 +256,13 @@ describe('the packed core', () => {
       '--disallow-code-generation-from-strings',
       '--input-type=module',
     )
-    expect(found).toEqual(Object.fromEntries(entryPoints.map((entry) => [entry, expect.any(Number)])))
+    expect(found).toEqual(Object.fromEntries(alone.map((entry) => [entry, expect.any(Number)])))
     expect(Object.values(found)).not.toContain(0)
   })
 
   it('lets a CommonJS host require every entry point', () => {
     const found = opened('require(entry)', '--input-type=commonjs')
-    expect(found).toEqual(Object.fromEntries(entryPoints.map((entry) => [entry, expect.any(Number)])))
+    expect(found).toEqual(Object.fromEntries(alone.map((entry) => [entry, expect.any(Number)])))
     expect(Object.values(found)).not.toContain(0)
   })
 
@@ -303,6 +311,7 @@ describe('the packed core', () => {
   it('type-checks its readme and every entry point on Node', () => {
     link('@types', join(consumer, 'node_modules'))
     link('undici-types', join(consumer, 'node_modules'))
+    link('@opentelemetry', join(consumer, 'node_modules'))
     const all = entryPoints.map((entry, index) => `import * as entry${index} from '${entry}'`)
     const used = `export const entryPoints = [${entryPoints.map((_entry, index) => `entry${index}`).join(', ')}]`
     typeCheck('node', [...all, used, readmeProgram()].join('\n'), { lib: ['ES2024'], types: ['node'] })
@@ -398,7 +407,7 @@ describe.each(managers)('an empty folder with the tarballs, installed by $name',
       PATH: [dirname(process.execPath), ...(found ? [found] : []), process.env.PATH].join(delimiter),
       npm_config_registry: address,
       npm_config_cache: join(temporary, 'cache'),
-      npm_config_store_dir: join(temporary, 'store'),
+      ...(manager.name === 'pnpm' ? { npm_config_store_dir: join(temporary, 'store') } : {}),
       YARN_REGISTRY: address,
       YARN_CACHE_FOLDER: join(temporary, 'yarn'),
     }
@@ -410,10 +419,11 @@ describe.each(managers)('an empty folder with the tarballs, installed by $name',
       const status = await new Promise((resolve) => child.once('close', resolve))
       return { status, output }
     }
+    const success = { status: 0, output: expect.any(String) }
     const toolwell = (...words: string[]) => start([...manager.exec, 'toolwell', ...words])
-    expect(await start(manager.add)).toMatchObject({ status: 0 })
+    expect(await start(manager.add)).toEqual(success)
     expect(await toolwell('--version')).toEqual({ status: 0, output: '0.1.0\n' })
-    expect((await toolwell()).output).toContain('toolwell connect')
+    expect((await toolwell()).output).toContain('connect    Move the servers of your clients')
 
     const config = join(folder, 'home/.cursor/mcp.json')
     const server = join(root, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js')
@@ -421,7 +431,7 @@ describe.each(managers)('an empty folder with the tarballs, installed by $name',
       mcpServers: { everything: { command: process.execPath, args: [server] } },
     })
     writeFileSync(config, before)
-    expect(await toolwell('connect', 'cursor', '--yes')).toMatchObject({ status: 0 })
+    expect(await toolwell('connect', 'cursor', '--yes')).toEqual(success)
     onTestFinished(async () => {
       await toolwell('stop')
     })
@@ -437,9 +447,69 @@ describe.each(managers)('an empty folder with the tarballs, installed by $name',
     const answer = await client.callTool({ name: 'run_tool', arguments: call })
     expect(answer.content).toEqual([{ type: 'text', text: 'Echo: hello' }])
     expect((await toolwell('serve')).output).toContain('already')
-    expect(await toolwell('stop')).toMatchObject({ status: 0 })
-    expect(await toolwell('undo', '--yes')).toMatchObject({ status: 0 })
+    expect(await toolwell('stop')).toEqual(success)
+    expect(await toolwell('undo', '--yes')).toEqual(success)
     expect(readFileSync(config, 'utf8')).toBe(before)
+  })
+})
+
+describe('the first page of the site', () => {
+  it('leads from the tarballs to an agent and a connected client', { timeout: 300_000 }, async () => {
+    const folder = join(temporary, 'first-page')
+    mkdirSync(folder)
+    const page = readFileSync(join(root, 'docs/index.md'), 'utf8')
+    const block = (language: string) => [
+      ...page.matchAll(new RegExp(`^\\x60{3}${language}\\n([^]*?)^\\x60{3}`, 'gm')),
+    ]
+    const [[, program = ''] = []] = block('js')
+    const [[, printed = ''] = []] = block('text')
+    const commands = block('sh').flatMap(([, lines = '']) => lines.trim().split('\n'))
+    expect(commands[0]).toBe('npm run pack')
+    const [init = '', ...rest] = commands.slice(1)
+    expect(init).toBe('npm init -y')
+    expect(rest).toEqual([
+      'npm install /path/to/tarballs/*.tgz',
+      'node agent.mjs',
+      'npx toolwell connect',
+      'npx toolwell status',
+    ])
+    const env = {
+      ...clean(),
+      ...homeIn(folder),
+      npm_config_cache: join(temporary, 'cache'),
+      npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+    }
+    const start = async (line: string) => {
+      const child = spawn(line, { cwd: folder, env, shell: true })
+      let output = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+      child.stdin.end()
+      return { status: await new Promise((resolve) => child.once('close', resolve)), output }
+    }
+    const server = join(root, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js')
+    const config = join(folder, 'home/.cursor/mcp.json')
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: { all: { command: process.execPath, args: [server] } } }),
+    )
+    const success = { status: 0, output: expect.any(String) }
+    expect(await start(init)).toEqual(success)
+    expect(await start(rest[0]?.replace('/path/to/tarballs', tarballs) ?? '')).toEqual(success)
+    writeFileSync(join(folder, 'agent.mjs'), program)
+    expect(await start(rest[1] ?? '')).toEqual({ status: 0, output: printed })
+    expect(await start(`${rest[2]} --yes`)).toEqual(success)
+    onTestFinished(async () => {
+      await start('npx toolwell stop')
+    })
+    expect(Object.keys(readJson(config).mcpServers)).toEqual(['toolwell'])
+    const { command, args } = readJson(config).mcpServers.toolwell
+    expect(args[0]).toContain(join(folder, 'node_modules'))
+
+    const client = new Client({ name: 'a-client', version: '1.0.0' })
+    onTestFinished(() => client.close())
+    await client.connect(new StdioClientTransport({ command, args, env, cwd: folder }))
+    expect((await client.listTools()).tools).toHaveLength(4)
+    expect((await start(rest[3] ?? '')).output).toContain('a-client')
   })
 })
 

@@ -12,7 +12,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
 const repository = 'git+https://example.com/owner/name.git'
-const common = { version: '1.2.3', repository, published: ['@toolwell/core', '@toolwell/demo'] }
+const published = [{ name: '@toolwell/core', peerDependencies: { peer: '>=1' } }, { name: '@toolwell/demo' }]
+const common = { version: '1.2.3', repository, published }
 const manifest: Manifest = {
   name: '@toolwell/demo',
   version: '1.2.3',
@@ -41,6 +42,10 @@ const problemsOf = (changed: Partial<Manifest>, files: object = contents) =>
 
 it('finds nothing wrong with a complete package', () => {
   expect(problemsOf({})).toEqual([])
+})
+
+it('lets a package install what another package asks its host for', () => {
+  expect(problemsOf({ dependencies: { '@toolwell/core': '1.2.3', peer: '1.0.0' } })).toEqual([])
 })
 
 it.each<[string, Partial<Manifest>, object?]>([
@@ -92,22 +97,28 @@ it('moves the unreleased lines under the new version, and refuses if there are n
   expect(() => releaseNotes(released, '0.3.0')).toThrow('no lines under "## Unreleased"')
 })
 
-const release = (...words: string[]) => {
-  const env = { ...process.env, GITHUB_ACTIONS: '', GITHUB_REPOSITORY: '' }
+const release = (words: readonly string[], place = {}) => {
+  const env = { ...process.env, GITHUB_ACTIONS: '', GITHUB_REPOSITORY: '', ...place }
   const parameters = ['--import', 'tsx', 'scripts/release.ts', ...words]
   return spawnSync(process.execPath, parameters, { cwd: root, encoding: 'utf8', env })
 }
 
-it('refuses to publish outside the workflow of the repository', () => {
-  const { status, stderr } = release('--publish')
-  expect({ status, stderr }).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('--publish runs only in'),
-  })
+it.each([
+  ['on a machine', {}],
+  [
+    'in the workflow of another repository',
+    { GITHUB_ACTIONS: 'true', GITHUB_REPOSITORY: 'somebody/toolwell' },
+  ],
+])('refuses to publish %s', (_, place) => {
+  const { status, stdout, stderr } = release(['--publish'], place)
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toMatch(
+    /^--publish runs only in the workflow of .*change "repository" in every package\.json\.\n$/,
+  )
 })
 
 it.runIf(isLong)('npm run release -- --dry-run finds nothing wrong and names every package', () => {
-  const { status, stdout } = release('--dry-run')
+  const { status, stdout } = release(['--dry-run'])
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('Would publish') })
   for (const {
     manifest: { name },

@@ -1,12 +1,13 @@
 /** `run_read_only_tool` calls what a person has approved as read-only, as it was then, and nothing because a server says so. */
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { homeWith, misbehaving } from './support/home.js'
 
-const program = new URL('../bin/toolwell.mjs', import.meta.url).pathname
+const program = fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))
 
 const tool = (name: string, annotations?: object, description = `Does ${name}.`) => ({
   name,

@@ -1,6 +1,7 @@
 /** Facts about the caller that a server learns, and messages that return to that caller only. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
 import {
   type Caller,
@@ -226,7 +227,7 @@ describe('what a server logs', () => {
 })
 
 describe('the era of a caller', () => {
-  const program = new URL('support/modern-server.mjs', import.meta.url).pathname
+  const program = fileURLToPath(new URL('support/modern-server.mjs', import.meta.url))
   const both = () => defineServer('both', { command: process.execPath, args: [program, 'stdio'] })
 
   it('is that of its connection, where the server speaks both', async () => {

@@ -1,4 +1,6 @@
 /** Servers over HTTP, of both eras of the protocol and of the old kind with SSE. */
+
+import { fileURLToPath } from 'node:url'
 import { defineServer, McpFailure } from '@toolwell/mcp'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LoginNeed } from '../src/upstream/retries.js'
@@ -46,7 +48,7 @@ describe('a server of the newer protocol', () => {
   })
 
   it('is used on standard input and output too', async () => {
-    const program = new URL('support/modern-server.mjs', import.meta.url).pathname
+    const program = fileURLToPath(new URL('support/modern-server.mjs', import.meta.url))
     const { text, report } = await setup([
       defineServer('modern', { command: process.execPath, args: [program, 'stdio'] }),
     ])

@@ -1,4 +1,6 @@
 /** Callers that share a running server, and callers it may ask: a question reaches only the caller whose call caused it. */
+
+import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
 import {
   type Caller,
@@ -189,7 +191,7 @@ describe('a question of a server', () => {
 
   it('in the newer protocol, where an answer asks, reaches the caller alone', async () => {
     const { url } = await startModern()
-    const program = new URL('support/modern-server.mjs', import.meta.url).pathname
+    const program = fileURLToPath(new URL('support/modern-server.mjs', import.meta.url))
     const { text } = await setup([
       defineServer('http', { url }),
       defineServer('pipe', { command: process.execPath, args: [program, 'stdio'] }),

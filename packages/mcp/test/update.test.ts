@@ -1,6 +1,7 @@
 /** Another config while servers run: what is the same is not touched, what is under way is answered, a broken edit changes nothing. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { loadConfig, type Servers } from '@toolwell/mcp'
 import { describe, expect, it } from 'vitest'
 import { oddServer } from './support/odd-server.js'
@@ -34,7 +35,7 @@ describe('a server that is the same in the new config', () => {
 
   it('is found to be so in files that were read again', async () => {
     const file = join(temporary(), 'toolwell.json')
-    const program = new URL('support/odd-server.mjs', import.meta.url).pathname
+    const program = fileURLToPath(new URL('support/odd-server.mjs', import.meta.url))
     const entry = (more: object = {}) => ({
       command: process.execPath,
       args: [program, '{}', 'x'],
@@ -154,7 +155,7 @@ describe('a conversation', () => {
 })
 
 describe('a broken edit', () => {
-  const program = new URL('support/odd-server.mjs', import.meta.url).pathname
+  const program = fileURLToPath(new URL('support/odd-server.mjs', import.meta.url))
   const entry = (more: object = {}) => ({ command: process.execPath, args: [program, '{}', 'x'], ...more })
   const load = (text: string) =>
     loadConfig({ files: [{ path: '/toolwell.json', text }], workspaceFolder: '/' })

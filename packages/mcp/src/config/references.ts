@@ -1,6 +1,6 @@
 /** Resolves `${file:PATH}` and `${cmd:…}` at every start of a server, so that renewed secrets are used and none is stored. */
 
-import { execFile } from 'node:child_process'
+import { exec } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
@@ -114,11 +114,9 @@ function readSecret(file: string): string {
 
 /** Errors contain no output of the command, because that may include the secret. */
 function runSecret(command: string, { folder, signal }: ResolveOptions): Promise<string> {
-  const [shell, flag] = process.platform === 'win32' ? ['cmd.exe', '/c'] : ['/bin/sh', '-c']
   return new Promise((done, fail) => {
-    execFile(
-      shell,
-      [flag, command],
+    exec(
+      command,
       { timeout: COMMAND_TIMEOUT, windowsHide: true, ...dropUndefined({ signal, cwd: folder }) },
       (error, output) => {
         const value = withoutEnd(output)
