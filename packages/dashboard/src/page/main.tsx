@@ -150,7 +150,7 @@ const Ended = () => (
   <main id="main" class="ended">
     <Empty title="This browser no longer has access">
       The gateway was restarted, or you did not use this page for a day. Run{' '}
-      <code>{session.value?.command ?? 'toolwell'} dashboard</code> in a terminal for a new link.
+      <code>{session.value?.linkCommand ?? 'toolwell dashboard'}</code> in a terminal for a new link.
     </Empty>
   </main>
 )
