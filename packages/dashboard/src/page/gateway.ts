@@ -24,6 +24,11 @@ export const calls = signal<readonly CallRow[]>([])
 export const counts = signal<NowAnswer['counts']>({ calls: 0, errors: 0, refused: 0, searches: 0 })
 /** Grow when the gateway says that something changed. A page that reads one of them loads again. */
 export const revisions = { servers: signal(0), tools: signal(0), calls: signal(0), searches: signal(0) }
+/** Where to add a server. */
+export const configFile = () => {
+  const [set] = session.value?.sets ?? []
+  return set?.missing[0] ?? set?.files[0] ?? 'toolwell.json'
+}
 /** For screen readers. */
 export const announcement = signal('')
 export const clock = signal(Date.now())
