@@ -93,8 +93,9 @@ const answers = new Map<string, unknown>()
 /** Loads an address of the API, and again after its revision grows, at most every second. */
 export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> {
   const [state, setState] = useState<{ path: string | undefined; error?: string }>({ path })
-  const loader = useRef<{ load: () => void; timer?: ReturnType<typeof setTimeout> | undefined }>({
+  const loader = useRef<{ load: () => void; at: number; timer?: ReturnType<typeof setTimeout> | undefined }>({
     load: () => {},
+    at: 0,
   })
   useEffect(() => {
     if (path === undefined) return
@@ -102,6 +103,7 @@ export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> 
     let isCurrent = true
     own.load = () => {
       own.timer = undefined
+      own.at = Date.now()
       get<T>(path)
         .then((data) => {
           answers.set(path, data)
@@ -120,7 +122,8 @@ export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> 
   const first = useRef(revision)
   useEffect(() => {
     const own = loader.current
-    if (revision !== first.current && own.timer === undefined) own.timer = setTimeout(() => own.load(), 1000)
+    if (revision !== first.current && own.timer === undefined)
+      own.timer = setTimeout(() => own.load(), own.at + 1000 - Date.now())
     first.current = revision
   }, [revision])
   const data = path === undefined ? undefined : (answers.get(path) as T | undefined)

@@ -77,7 +77,7 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
           <Groups rows={answer.days} />
         </>
       )}
-      <div class="two">
+      <div class="found">
         <Section title="Tools that returned the most tokens">
           {responses.length > 0 ? (
             <Bars

@@ -136,11 +136,11 @@ const columns: readonly Column<ToolRow>[] = [
   numberColumn('searched', 'Searched', 6.5, ({ searched }) => searched, {
     about: 'How often a recent search was followed by a call of this tool',
   }),
-  numberColumn('p50', 'p50', 5, ({ p50 = -1 }) => p50, {
+  numberColumn('p50', 'p50', 5.5, ({ p50 = -1 }) => p50, {
     about: 'Half of the calls are faster',
     cell: ({ p50 }) => p50 !== undefined && duration(p50),
   }),
-  numberColumn('p95', 'p95', 5, ({ p95 = -1 }) => p95, {
+  numberColumn('p95', 'p95', 5.5, ({ p95 = -1 }) => p95, {
     about: '95 % of the calls are faster',
     cell: ({ p95 }) => p95 !== undefined && duration(p95),
   }),
@@ -382,8 +382,8 @@ const Lines = ({ files }: { files: readonly FileChange[] }) => (
         <ol tabIndex={0}>
           {lines.map(({ kind, line, text }) => (
             <li key={`${kind}${line}`} class={kind}>
-              <span class="line-number">{line}</span>
-              <span class="mark">{MARKS[kind]}</span>
+              <span>{line}</span>
+              <span>{MARKS[kind]}</span>
               <code>{visible(text)}</code>
             </li>
           ))}
@@ -427,7 +427,10 @@ function HistoryDialog({ onClose }: { onClose: () => void }) {
                 level="h3"
                 title={
                   <>
-                    {visible(change.title)} <Ago time={change.time} />
+                    {visible(change.title)}{' '}
+                    <span class="quiet">
+                      <Ago time={change.time} />
+                    </span>
                   </>
                 }
                 aside={change.isUndoable && <Button onClick={() => undo(change)}>Undo</Button>}
