@@ -141,7 +141,7 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
     /^Ask it {2}.* src\/invoice\.js\. What is wrong in it\?\n.*the example project/m,
   )
   const state = join(folder, 'gateway')
-  // Whoever opens the dashboard without a link can paste the command that prints one.
+  // Without a link, the dashboard shows the command that prints one.
   const [, url] = /^ *URL +(\S+)\/mcp$/m.exec(printed.text) ?? []
   const refused = await fetch(`${url}/dashboard/`)
   expect([refused.status, await refused.text()]).toEqual([

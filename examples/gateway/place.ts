@@ -28,7 +28,7 @@ export function placeIn(folder: string): Place {
     state: join(folder, 'gateway'),
     env: {
       ...(process.env as Record<string, string>),
-      // Hints name the command as it is run in a clone.
+      // Hints then say `npm run -s toolwell --`, which works in a clone.
       npm_lifecycle_event: 'toolwell',
       XDG_CONFIG_HOME: join(folder, 'config'),
       XDG_STATE_HOME: join(folder, 'state'),

@@ -140,11 +140,10 @@ export async function loadAll(): Promise<void> {
 }
 
 const listeners: { readonly [K in keyof DashboardEvents]: (data: DashboardEvents[K]) => void } = {
-  hello({ instance }) {
+  hello() {
     connection.value = 'live'
-    // Events were missed since the last connection, or the gateway is another one.
-    if (session.value?.instance !== instance || wasClosed) void attempt(loadAll)
-    wasClosed = false
+    // Events before the connection were missed.
+    void attempt(loadAll)
   },
   call(call) {
     calls.value = [call, ...calls.value].slice(0, MOST_CALLS)
@@ -178,7 +177,6 @@ const listeners: { readonly [K in keyof DashboardEvents]: (data: DashboardEvents
 }
 
 let source: EventSource | undefined
-let wasClosed = false
 
 /** Listens while the page is visible: a browser opens only six connections to one address, shared by all tabs. */
 export function listen(): void {
@@ -199,7 +197,6 @@ export function listen(): void {
   const close = () => {
     source?.close()
     source = undefined
-    wasClosed = true
   }
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) close()

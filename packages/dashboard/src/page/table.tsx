@@ -37,6 +37,8 @@ interface TableProps<T> {
   readonly onSelect?: (selected: ReadonlySet<string>) => void
   /** Takes the rest of the window and scrolls inside. */
   readonly fills?: boolean
+  /** Shows the first rows again when this or the sort changes. */
+  readonly filter?: string
 }
 
 /** A column of texts, which is sorted by them. */
@@ -128,6 +130,11 @@ export function Table<T>(props: TableProps<T>) {
     measure()
     return () => observer.disconnect()
   }, [fills])
+
+  useLayoutEffect(() => {
+    if (scroller.current) scroller.current.scrollTop = 0
+    setTop(0)
+  }, [props.filter, sort?.key, sort?.isDescending])
 
   const current = Math.min(active, rows.length - 1)
   const first = fills ? Math.max(0, Math.floor(top / height.row) - MARGIN) : 0

@@ -236,6 +236,7 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
         <Table
           fills
           label="Tools"
+          filter={[name, server, state, text].join()}
           columns={columns}
           rows={rows}
           keyOf={keyOf}
