@@ -135,7 +135,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(await run('read')).toContain('quarantined')
     await page.getByRole('link', { name: 'Review files' }).click()
     const change = page.locator('.change').filter({ hasText: 'read' }).first()
-    expect(await change.locator('del').allTextContents()).toEqual(['the whole'])
+    await eventually(() => change.locator('del').allTextContents()).toEqual(['the whole'])
     expect(await change.locator('ins').allTextContents()).toEqual(['half of the'])
     await page.getByRole('button', { name: 'Approve read' }).click()
     await page.getByText('1 change to approve').waitFor()

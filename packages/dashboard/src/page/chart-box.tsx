@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { theme } from './theme.js'
 
-export interface Series {
+interface Series {
   readonly label: string
   readonly values: readonly (number | null)[]
   /** A custom property of the style sheet. */

@@ -33,14 +33,12 @@ export const configFile = () => {
 export const announcement = signal('')
 export const clock = signal(Date.now())
 
-export interface Toast {
+interface Toast {
   readonly text: string
   readonly isProblem?: boolean
   readonly undo?: () => Promise<unknown>
 }
 export const toast = signal<Toast | undefined>(undefined)
-
-export class RequestFailed extends Error {}
 
 async function ask<T>(path: string, body?: object): Promise<T> {
   const init: RequestInit =
@@ -55,13 +53,13 @@ async function ask<T>(path: string, body?: object): Promise<T> {
   try {
     response = await fetch(API + path, init)
   } catch {
-    throw new RequestFailed('The gateway does not answer. Check that it is running.')
+    throw new Error('The gateway does not answer. Check that it is running.')
   }
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer as T
   if (response.status === 401) connection.value = 'ended'
   const message = (answer as ErrorAnswer | undefined)?.error?.message
-  throw new RequestFailed(message ?? `The gateway answered with status ${response.status}.`)
+  throw new Error(message ?? `The gateway answered with status ${response.status}.`)
 }
 
 export const get = <T>(path: string): Promise<T> => ask<T>(path)

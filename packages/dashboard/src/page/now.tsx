@@ -1,7 +1,7 @@
 /** The start page: what needs the user first, then live calls. */
 import type { Attention, ClientRow, LoginAnswer, NowAnswer } from '@toolwell/gateway/api'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { CallTable } from './calls.js'
 import { count, duration, exactTime, plural, shortFolder, visible } from './format.js'
 import {
@@ -225,12 +225,7 @@ function Stream() {
 }
 
 function Clients() {
-  const [minute, setMinute] = useState(0)
-  useEffect(() => {
-    const timer = setInterval(() => setMinute((now) => now + 1), 10_000)
-    return () => clearInterval(timer)
-  }, [])
-  const now = useAnswer<NowAnswer>('now', minute + revisions.calls.value)
+  const now = useAnswer<NowAnswer>('now', Math.floor(clock.value / 10_000) + revisions.calls.value)
   return (
     <Answer from={now}>
       {({ clients }) =>

@@ -192,7 +192,7 @@ function Processes({ row: { processes, starts, sharedBy } }: { row: ServerRow })
   return (
     <>
       {shared[sharedBy]}
-      <ul class="bare">
+      <ul>
         {processes.map(({ pid, startedAt, memory, client, project, busy }) => (
           <li key={pid}>
             {[
@@ -314,7 +314,7 @@ function Change({ server, change }: { server: ServerDetail; change: DefinitionCh
       <p class="quiet">{visible(reason)}</p>
       {findings.length > 0 && <Findings findings={findings} />}
       {fields.map(({ path, before, after }) => (
-        <div key={path} class="field-change">
+        <div key={path}>
           <code class="quiet">{visible(path)}</code>
           <p class="diff">
             {diffWords(visible(before ?? ''), visible(after ?? '')).map(({ kind: is, text }, index) => {

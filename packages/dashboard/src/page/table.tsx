@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, visible } from './format.js'
-import { Ago } from './ui.js'
+import { Ago, Button } from './ui.js'
 
 export interface Column<T> {
   readonly key: string
@@ -295,29 +295,25 @@ interface HeadCellProps<T> {
 function HeadCell<T>({ column, sort, onSort }: HeadCellProps<T>) {
   const { key, title, about, isNumber = false, room = '', sortBy } = column
   const isSorted = sort?.key === key
-  const names = `${isNumber ? 'number' : ''} ${room}`
-  if (!sort || !sortBy)
-    return (
-      <th scope="col" class={names} title={about}>
-        {title}
-      </th>
-    )
   return (
     <th
       scope="col"
-      class={names}
+      class={`${isNumber ? 'number' : ''} ${room}`}
       title={about}
       aria-sort={isSorted ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
     >
-      <button
-        type="button"
-        class="plain"
-        // Numbers start with the largest.
-        onClick={() => onSort({ key, isDescending: isSorted ? !sort.isDescending : isNumber })}
-      >
-        {title}
-        {isSorted && <span aria-hidden="true">{sort.isDescending ? '↓' : '↑'}</span>}
-      </button>
+      {sort && sortBy ? (
+        <Button
+          class="plain"
+          // Numbers start with the largest.
+          onClick={() => onSort({ key, isDescending: isSorted ? !sort.isDescending : isNumber })}
+        >
+          {title}
+          {isSorted && <span aria-hidden="true">{sort.isDescending ? '↓' : '↑'}</span>}
+        </Button>
+      ) : (
+        title
+      )}
     </th>
   )
 }

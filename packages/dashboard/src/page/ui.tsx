@@ -17,7 +17,7 @@ const ICONS = {
   system: 'M2 3h12v8H2zM6 13.5h4M8 11v2.5',
   close: 'm4 4 8 8M12 4l-8 8',
 } as const
-export type IconName = keyof typeof ICONS
+type IconName = keyof typeof ICONS
 
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -120,7 +120,7 @@ interface ChoiceProps {
 
 /** A filter. Its first choice is "all". */
 export const Filter = ({ label, value, options, onChange }: ChoiceProps) => (
-  <label class="field">
+  <label>
     <span class="reader">{label}</span>
     <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
       <option value="">{label}: all</option>
