@@ -311,7 +311,7 @@ function Change({ server, change }: { server: ServerDetail; change: DefinitionCh
       <h4>
         {visible(name)} <span class="quiet">{kind}</span>
       </h4>
-      <p class="quiet">{visible(reason)}</p>
+      {fields.length === 0 && <p class="quiet">{visible(reason)}</p>}
       {findings.length > 0 && <Findings findings={findings} />}
       {fields.map(({ path, before, after }) => (
         <div key={path}>
