@@ -52,7 +52,7 @@ export async function benchGateway({ data }: BenchOptions): Promise<object> {
 }
 
 /** A gateway as the command runs it, with one config. */
-async function startGateway(folder: string, name: string, config: object) {
+export async function startGateway(folder: string, name: string, config: object) {
   const home = join(folder, name)
   mkdirSync(home, { recursive: true })
   writeFileSync(join(home, 'toolwell.json'), JSON.stringify(config))

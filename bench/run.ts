@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { benchAgent, refuseAgent, saveAgent } from './agent.ts'
 import { benchBundle, refuseBundle } from './bundle.ts'
 import { benchCost, refuseCost, saveCost } from './cost.ts'
+import { benchDashboard } from './dashboard.ts'
 import { benchDurable } from './durable.ts'
 import { benchGateway } from './gateway.ts'
 import { benchHybrid, refuseHybrid } from './hybrid.ts'
@@ -63,6 +64,12 @@ const benches: Readonly<Record<string, Bench<object>>> = {
       'cost of the gateway: per call compared with other proxies, at the start, in memory, with many clients',
     isTimed: true,
     run: benchGateway,
+  }),
+  dashboard: defineBench({
+    about:
+      'the page of the gateway in a real browser: size, first paint, use of 5,000 tools; recording calls',
+    isTimed: true,
+    run: benchDashboard,
   }),
   agent: defineBench({
     about: 'cost of tools in a real agent: pi with this extension, pi with another one, and other agents',

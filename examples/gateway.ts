@@ -2,6 +2,7 @@
  * `npm start`: runs the gateway on loopback with five real MCP servers and prints the lines that connect clients.
  * `npm start -- --once`, or without a terminal: plays a proof through it with real MCP clients, then exits.
  */
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -42,6 +43,7 @@ The gateway with five MCP servers from npm on an example project, until Ctrl-C.
   --once           A proof instead, with real MCP clients and a scripted model, and an end. The exit code is 0 when
                    every check holds. So it is without a terminal, too, unless --stay is given.
   --stay           Stay open without a terminal: npm start -- --stay > gateway.log &
+  --open           Open the dashboard in your browser.
   --port PORT      The port on 127.0.0.1. Default 7412; 0: any that is free.
   --folder FOLDER  Where the token, the cache and the example project are. Default: node_modules/.toolwell-start
   --help           This text.
@@ -59,7 +61,7 @@ if (typeof flags === 'string') {
   process.exitCode = 2
 } else if (flags.help) process.stdout.write(USAGE)
 else if (flags.once) await once()
-else if (flags.stay || process.stdout.isTTY) await stay(placeIn(flags.folder), flags.port)
+else if (flags.stay || process.stdout.isTTY) await stay(placeIn(flags.folder), flags.port, flags.open)
 else {
   line(
     'Without a terminal, this runs the checks and exits, as with --once. To stay open: npm start -- --stay',
@@ -76,12 +78,13 @@ function readFlags(words: string[]) {
     options: {
       once: { type: 'boolean' },
       stay: { type: 'boolean' },
+      open: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
       port: { type: 'string' },
       folder: { type: 'string' },
     },
   })
-  const known = ['once', 'stay', 'help', 'port', 'folder']
+  const known = ['once', 'stay', 'open', 'help', 'port', 'folder']
   const unknown = tokens.flatMap((token) =>
     token.kind === 'option'
       ? known.includes(token.name)
@@ -105,6 +108,7 @@ function readFlags(words: string[]) {
   return {
     once: values.once === true,
     stay: values.stay === true,
+    open: values.open === true,
     help: values.help === true,
     port,
     folder: resolve(from, folder),
@@ -159,7 +163,7 @@ async function once(): Promise<void> {
   process.exitCode = failed === 0 ? 0 : 1
 }
 
-async function stay(place: Place, wanted: string): Promise<void> {
+async function stay(place: Place, wanted: string, isOpening: boolean): Promise<void> {
   const other = await findDaemon(place.state)
   if (other.kind !== 'none') {
     const { pid, port } = other.file
@@ -235,6 +239,8 @@ async function stay(place: Place, wanted: string): Promise<void> {
     const { url } = (link ?? {}) as { url?: string }
     if (report && !isInterrupted) welcome(place, running.file.port, readToken(place.state), report, url)
     isShown = true
+    if (isOpening && url !== undefined)
+      spawn(process.execPath, [SCRIPT, 'dashboard', '--open', '--folder', place.state], { stdio: 'inherit' })
   }
   process.exitCode = await ended
   // The gateway prints it, unless it was interrupted early or its output was hidden.

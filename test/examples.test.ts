@@ -140,7 +140,7 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   const second = run('examples/gateway.ts', ...flags)
   expect(second).toMatchObject({ status: 1, stdout: '' })
   expect(second.stderr).toContain('Press Ctrl-C in its terminal')
-  expect(second.stderr).toContain(`stop --folder ${join(folder, 'state')}`)
+  expect(second.stderr).toContain(`stop --folder ${join(folder, 'gateway')}`)
   expect(existsSync(join(folder, 'project', 'package.json'))).toBe(true)
   expect(existsSync(join(folder, 'config', 'toolwell', 'toolwell.json'))).toBe(true)
 
@@ -148,7 +148,14 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   expect(printed.text).toMatch(
     /^Ask it {2}.* src\/invoice\.js\. What is wrong in it\?\n.*the example project/m,
   )
-  const state = join(folder, 'state', 'toolwell', 'gateway')
+  const state = join(folder, 'gateway')
+  // Without a link, the dashboard shows the command that prints one.
+  const [, url] = /^ *URL +(\S+)\/mcp$/m.exec(printed.text) ?? []
+  const refused = await fetch(`${url}/dashboard/`)
+  expect([refused.status, await refused.text()]).toEqual([
+    401,
+    expect.stringContaining(`npm run -s toolwell -- dashboard --folder ${state}\n`),
+  ])
   const asClient = (input: string) =>
     spawnSync(process.execPath, ['packages/cli/bin/toolwell.mjs', 'serve', '--stdio', '--folder', state], {
       cwd: root,

@@ -25,9 +25,11 @@ export function placeIn(folder: string): Place {
   return {
     folder,
     project: projectOf(folder),
-    state: join(folder, 'state', 'toolwell', 'gateway'),
+    state: join(folder, 'gateway'),
     env: {
       ...(process.env as Record<string, string>),
+      // Hints then say `npm run -s toolwell --`, which works in a clone.
+      npm_lifecycle_event: 'toolwell',
       XDG_CONFIG_HOME: join(folder, 'config'),
       XDG_STATE_HOME: join(folder, 'state'),
       XDG_CACHE_HOME: join(folder, 'cache'),

@@ -73,7 +73,7 @@ describe('serve', () => {
   it('of npm start is named by status where no other runs', async () => {
     const { folder, env } = place()
     const program = [process.execPath, join(folder, 'packages', 'cli', 'bin', 'toolwell.mjs')] as const
-    const state = join(folder, 'node_modules', '.toolwell-start', 'state', 'toolwell', 'gateway')
+    const state = join(folder, 'node_modules', '.toolwell-start', 'gateway')
     const status = (...words: string[]) => toolwell(['status', ...words], { folder, env, program })
     const none = 'No gateway is running. Start it with: toolwell serve\n'
     expect(await status()).toMatchObject({ code: 1, output: none })

@@ -1,12 +1,17 @@
 /** The page in a real browser, with a real gateway, servers and clients behind it. */
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isLong, someOf } from '../../../test/setup/tier.js'
+import { diskLogins } from '@toolwell/mcp'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { someOf } from '../../../test/setup/tier.js'
 import { openClient } from '../../gateway/test/support/clients.js'
-import { entry, temporary } from '../../gateway/test/support/gateway.js'
+import { authorized, entry, temporary } from '../../gateway/test/support/gateway.js'
+import { startProtected } from '../../mcp/test/support/auth-server.js'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
-import { findBarriers, openDashboard, startWithDashboard } from './support/browser.js'
+import { findBarriers, openDashboard } from './support/browser.js'
 import { executablePath, launch } from './support/launch.js'
 
 const PAGES = ['', 'work', 'tools', 'servers', 'search', 'savings']
@@ -15,6 +20,16 @@ const TITLES = ['Now', 'Work', 'Tools', 'Servers', 'Search lab', 'Savings']
 /** A busy machine may take long. Only a test that hangs fails. */
 const PATIENCE = 200_000
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: PATIENCE })
+
+/** Pixels of the chart in the colour of losses. */
+const COUNT_RED = `(() => {
+  const canvas = document.querySelector('canvas')
+  if (!canvas) return 0
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+  let red = 0
+  for (let at = 0; at < data.length; at += 4) if (data[at] === 224 && data[at + 1] === 45 && data[at + 2] === 45) red++
+  return red
+})()`
 
 const servers = (...names: string[]) => ({
   mcpServers: Object.fromEntries(names.map((name) => [name, entry(oddServer(name))])),
@@ -32,6 +47,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       reducedMotion: 'reduce',
     })
     const client = await openClient('v2 modern', `${started.url}/mcp`)
+    await client.list()
     await client.text('find_tools', { query: 'echo a text' })
     await client.text('run_tool', { name: 'one__echo', arguments: { text: 'hello' } })
     await client.text('run_tool', { name: 'one__fail', arguments: {} })
@@ -47,6 +63,11 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       await go(path)
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(TITLES[at])
       await eventually(() => page.locator('.loading').count()).toBe(0)
+      if (path === 'savings') {
+        // The definitions of two small servers cost less than a search.
+        await page.locator('.hero .bad').getByText('more than sending every tool').waitFor()
+        await eventually(() => page.evaluate(COUNT_RED)).toBeGreaterThan(100)
+      }
       for (const colorScheme of someOf(['light', 'dark'] as const, at)) {
         await page.emulateMedia({ colorScheme })
         backgrounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
@@ -114,7 +135,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(await run('read')).toContain('quarantined')
     await page.getByRole('link', { name: 'Review files' }).click()
     const change = page.locator('.change').filter({ hasText: 'read' }).first()
-    expect(await change.locator('del').allTextContents()).toEqual(['the whole'])
+    await eventually(() => change.locator('del').allTextContents()).toEqual(['the whole'])
     expect(await change.locator('ins').allTextContents()).toEqual(['half of the'])
     await page.getByRole('button', { name: 'Approve read' }).click()
     await page.getByText('1 change to approve').waitFor()
@@ -160,9 +181,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       await go('search')
       await page.getByRole('searchbox', { name: 'Query' }).fill(query)
       await page.keyboard.press('Enter')
-      const answer = page.locator('[data-answer]')
-      await answer.waitFor()
-      expect(await answer.textContent()).toBe(agent)
+      await eventually(() => page.locator('[data-answer]').textContent()).toBe(agent)
       const ranked = await page.locator('.found section:first-child > .ranking .tool-name').allTextContents()
       const listed = ranked.map((name) => agent.indexOf(name.replace('/', '__')))
       expect(listed).toEqual([...listed].sort((one, other) => one - other))
@@ -246,27 +265,108 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  it('refuses a used link, and every path without the cookie', async () => {
-    const { started, link } = await startWithDashboard(servers('one'))
-    const address = await link()
-    const first = await fetch(address, { redirect: 'manual' })
+  it('refuses used and expired links and every path without the cookie, and says how to get a new link', async () => {
+    let now = Date.now()
+    const { page, started, link, go } = await openDashboard(
+      browser,
+      { mcpServers: {} },
+      { gateway: { now: () => now, linkCommand: 'npx toolwell dashboard --folder here' } },
+    )
+    const [used, expired] = [await link(), await link()]
+    const first = await fetch(used, { redirect: 'manual' })
     expect(first.status).toBe(303)
     expect(first.headers.get('set-cookie')).toMatch(/; Path=\/dashboard; HttpOnly; SameSite=Strict$/)
-    const context = await browser.newContext()
-    const page = await context.newPage()
-    expect((await page.goto(address))?.status()).toBe(401)
-    expect(await page.locator('body').textContent()).toContain('toolwell dashboard')
+    expect(await page.evaluate('document.cookie')).toBe('')
+    await page.context().clearCookies()
+    await go('savings')
+    await page.getByText('This browser no longer has access').waitFor()
+    expect(await page.getByRole('main').textContent()).toContain('npx toolwell dashboard --folder here')
+    now += 120_000
+    for (const address of [used, expired]) {
+      expect((await page.goto(address))?.status()).toBe(401)
+      const text = await page.locator('body').textContent()
+      expect(text).toContain('This link was used before, or is older than two minutes.')
+      expect(text).toContain('npx toolwell dashboard --folder here')
+    }
     for (const path of ['', 'tools', 'assets/page.js', 'api/session', 'api/events'])
       expect((await page.goto(`${started.url}/dashboard/${path}`))?.status(), path).toBe(401)
-    await context.close()
   })
 
-  it('says how to get a new link when the cookie is gone', async () => {
-    const { page } = await openDashboard(browser, servers('one'))
-    await page.context().clearCookies()
-    await page.getByRole('link', { name: 'Savings' }).click()
-    await page.getByText('This browser no longer has access').waitFor()
-    expect(await page.getByRole('main').textContent()).toContain('toolwell dashboard')
+  it('lets no other page of this computer read or write with the cookie', async () => {
+    const { page, started } = await openDashboard(browser, servers('one'))
+    const before = readFileSync(started.config, 'utf8')
+    const evil = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<p>evil'))
+    await once(evil.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void evil.close())
+    // The browser sends the cookie, because another port is the same site.
+    const own = `http://127.0.0.1:${(evil.address() as AddressInfo).port}/`
+    await page.goto(own)
+    const read = `fetch('${started.url}/dashboard/api/session', { credentials: 'include' })`
+    expect(await page.evaluate(`${read}.then(() => 'read', () => 'blocked')`)).toBe('blocked')
+    for (const route of ['changes', 'servers/restart']) {
+      const answer = page.waitForResponse(`**/dashboard/api/${route}`)
+      await page.evaluate(`(() => {
+        const form = document.createElement('form')
+        Object.assign(form, { method: 'post', enctype: 'text/plain', action: '${started.url}/dashboard/api/${route}' })
+        document.body.append(form)
+        form.submit()
+      })()`)
+      expect((await answer).status()).toBe(403)
+      await page.waitForURL(`${started.url}/**`)
+      await page.goto(own)
+    }
+    // The page itself cannot write without its CSRF token either.
+    await page.goto(`${started.url}/dashboard/`)
+    const change = JSON.stringify({
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{}',
+    })
+    for (const route of ['changes', 'approvals', 'servers/restart'])
+      expect(
+        await page.evaluate(`fetch('/dashboard/api/${route}', ${change}).then(({ status }) => status)`),
+      ).toBe(403)
+    expect(readFileSync(started.config, 'utf8')).toBe(before)
+  })
+
+  it('signs in to a server with one button', async () => {
+    const remote = await startProtected()
+    const logins = diskLogins({ folder: temporary() })
+    const { page, go } = await openDashboard(
+      browser,
+      { mcpServers: { notes: { url: remote.url } } },
+      { gateway: { connect: { logins } } },
+    )
+    const opened = page.context().waitForEvent('page')
+    await page.getByRole('button', { name: 'Sign in to notes' }).click()
+    await (await opened).getByText('Logged in').waitFor()
+    await eventually(() => page.getByText('Needs you').count()).toBe(0)
+    await go('servers?server=notes')
+    await page.getByRole('heading', { name: /^[1-9]\d* definitions?$/ }).waitFor()
+  })
+
+  it('shows a config that nobody trusted, and copies the command that trusts it', async () => {
+    const folder = temporary()
+    const file = join(folder, '.mcp.json')
+    const { page, started } = await openDashboard(
+      browser,
+      { mcpServers: {} },
+      { permissions: ['clipboard-read', 'clipboard-write'], gateway: { untrusted: () => file } },
+    )
+    const client = await openClient('v2 modern', `${started.url}/mcp`, {
+      ...authorized,
+      'X-Toolwell-Workspace': encodeURI(folder),
+    })
+    await client.list()
+    await page.reload()
+    const need = page
+      .getByRole('listitem')
+      .filter({ hasText: 'has its own config, which you have not trusted' })
+    await need.getByText(file).waitFor()
+    await need.getByRole('button', { name: 'Copy command' }).click()
+    await eventually(() => page.evaluate('navigator.clipboard.readText()')).toBe(
+      `toolwell serve --trust ${folder}`,
+    )
   })
 
   it('works with the keyboard alone', async () => {
@@ -312,12 +412,16 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  it('renders only the rows in view, and reaches the last one', async () => {
-    const total = isLong ? 5000 : 2500
+  it('sorts, filters and scrolls 5,000 tools, and renders only the rows in view', async () => {
+    const total = 5000
     const list = join(temporary(), 'list.json')
     writeFileSync(
       list,
-      JSON.stringify(Array.from({ length: total }, (_, index) => describedTool(`tool_${index}`))),
+      JSON.stringify(
+        Array.from({ length: total }, (_, index) =>
+          describedTool(`tool_${index}`, index === 17 ? { description: 'word '.repeat(400) } : {}),
+        ),
+      ),
     )
     const config = { mcpServers: { many: entry(oddServer('many', { rawFrom: list })) } }
     const { page, started, problems, go } = await openDashboard(browser, config)
@@ -325,16 +429,34 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await client.text('find_tools', { query: 'tool_17' })
     await go('tools')
     const grid = page.getByRole('grid', { name: 'Tools' })
-    await eventually(() => grid.getAttribute('aria-rowcount')).toBe(String(total + 1))
-    expect(await grid.getByRole('row').count()).toBeLessThan(100)
-    await grid.getByRole('row').nth(1).focus()
+    const rows = grid.locator('tbody [data-index]')
+    const count = () => grid.getAttribute('aria-rowcount')
+    await eventually(count).toBe(String(total + 1))
+    const isFirst = (tool: string) =>
+      eventually(() => rows.first().textContent()).toMatch(new RegExp(`^${tool}many`))
+    await isFirst('tool_0')
+    await rows.first().focus()
     await page.keyboard.press('End')
     await grid.getByRole('row', { name: `tool_${total - 1}` }).waitFor()
     expect(await page.evaluate('document.activeElement?.getAttribute("aria-rowindex")')).toBe(
       String(total + 1),
     )
+    expect(await rows.count()).toBeLessThan(100)
+    await page.keyboard.press('Home')
+    await isFirst('tool_0')
+    await grid.hover()
+    await page.mouse.wheel(0, 60_000)
+    await eventually(async () => Number(await rows.first().getAttribute('data-index'))).toBeGreaterThan(1000)
+    expect(await rows.count()).toBeLessThan(100)
     await grid.getByRole('button', { name: 'Definition' }).click()
     expect(await page.locator('th[aria-sort=descending]').textContent()).toContain('Definition')
+    await page.keyboard.press('/')
+    await page.keyboard.type('tool_17')
+    await eventually(count).toBe('112')
+    await isFirst('tool_17')
+    await grid.getByRole('button', { name: 'Tool', exact: true }).click()
+    await grid.getByRole('button', { name: 'Tool', exact: true }).click()
+    await isFirst('tool_1799')
     expect(problems).toEqual([])
   })
 })

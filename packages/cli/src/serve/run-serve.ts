@@ -74,6 +74,7 @@ export async function runServe(options: ServeOptions, terminal: Terminal): Promi
     ...(shared ? { storage: shared.storage, readOnly: shared.readOnly } : {}),
     command: terminal.name,
     dashboard: dashboardFolder,
+    linkCommand: `${terminal.name} dashboard${at}`,
     onEvent,
     ...(telemetry ? { telemetry } : {}),
     ...(port === undefined ? {} : { port }),

@@ -40,5 +40,5 @@ export function version(): string {
 /** The folder of the gateway that `npm start` runs in this clone. */
 export function npmStartFolder([, script]: Terminal['program']): string {
   const clone = resolve(script, '..', '..', '..', '..')
-  return join(clone, 'node_modules', '.toolwell-start', 'state', 'toolwell', 'gateway')
+  return join(clone, 'node_modules', '.toolwell-start', 'gateway')
 }

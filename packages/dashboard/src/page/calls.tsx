@@ -1,36 +1,24 @@
 /** Calls: the table that Now and Work share, and one call with its arguments and result. */
 import type { CallDetail, CallRow, CutText } from '@toolwell/gateway/api'
 import { useState } from 'preact/hooks'
-import { bytes, count, duration, indentJson, shortFolder, visible, withoutVersion } from './format.js'
+import { bytes, count, duration, indentJson, lastFolder, plural, visible, withoutVersion } from './format.js'
 import { useAnswer } from './gateway.js'
-import { type Column, Table } from './table.js'
-import { Ago, Answer, Copy, Data, Dialog, Facts, Problem, Scroll, ToolName } from './ui.js'
+import { type Column, numberColumn, Table, textColumn, timeColumn } from './table.js'
+import { Ago, Answer, Copy, Dialog, Facts, Problem, Scroll, Section, ToolName } from './ui.js'
 
 const columns: readonly Column<CallRow>[] = [
-  { key: 'time', title: 'When', width: 7, cell: ({ time }) => <Ago time={time} /> },
+  timeColumn(({ time }) => time),
   { key: 'tool', title: 'Tool', cell: (call) => <ToolName {...call} /> },
-  {
-    key: 'client',
-    title: 'Client',
+  textColumn('client', 'Client', ({ client }) => withoutVersion(client), { width: 10, room: 'extra' }),
+  textColumn('project', 'Project', ({ project }) => project, {
     width: 10,
-    room: 'extra',
-    cell: ({ client, principal }) => (
-      <span title={visible(`${client} (${principal})`)}>
-        <Data text={withoutVersion(client)} />
-      </span>
-    ),
-  },
-  {
-    key: 'project',
-    title: 'Project',
-    width: 12,
     room: 'extra',
     cell: ({ project }) => (
       <span class="quiet" title={visible(project)}>
-        <Data text={shortFolder(project)} />
+        {visible(lastFolder(project))}
       </span>
     ),
-  },
+  }),
   {
     key: 'outcome',
     title: 'Outcome',
@@ -44,22 +32,11 @@ const columns: readonly Column<CallRow>[] = [
       </span>
     ),
   },
-  {
-    key: 'took',
-    title: 'Took',
-    width: 6,
-    isNumber: true,
+  numberColumn('took', 'Took', 6, ({ milliseconds }) => milliseconds, {
     room: 'extra',
     cell: ({ milliseconds }) => duration(milliseconds),
-  },
-  {
-    key: 'tokens',
-    title: 'Tokens',
-    about: 'Tokens of the result',
-    width: 6,
-    isNumber: true,
-    cell: ({ tokensOut }) => count(tokensOut),
-  },
+  }),
+  numberColumn('tokens', 'Tokens', 6, ({ tokensOut }) => tokensOut, { about: 'Tokens of the result' }),
 ]
 
 export function CallTable({ label, calls }: { label: string; calls: readonly CallRow[] }) {
@@ -80,17 +57,17 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
       {outcome !== 'ok' && (
         <Problem>
           {outcome === 'error' ? 'The call failed.' : 'The gateway did not run the call.'}{' '}
-          {reason && <Data text={reason} />}
+          {visible(reason ?? '')}
         </Problem>
       )}
       <Facts
         rows={[
           ['When', <Ago key="time" time={call.time} />],
           ['Took', duration(call.milliseconds)],
-          ['Client', <Data key="client" text={principal === client ? client : `${client} (${principal})`} />],
-          ['Project', <Data key="project" text={project} />],
-          ['Arguments', `${count(call.tokensIn)} tokens, ${bytes(call.bytesIn)}`],
-          ['Result', `${count(call.tokensOut)} tokens, ${bytes(call.bytesOut)}`],
+          ['Client', visible(principal === client ? client : `${client} (${principal})`)],
+          ['Project', visible(project)],
+          ['Arguments', `${plural(call.tokensIn, 'token')}, ${bytes(call.bytesIn)}`],
+          ['Result', `${plural(call.tokensOut, 'token')}, ${bytes(call.bytesOut)}`],
         ]}
       />
       <Answer from={detail}>
@@ -122,17 +99,13 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
 
 function Content({ title, content: { text, characters } }: { title: string; content: CutText }) {
   return (
-    <section>
-      <div class="section-head">
-        <h3>{title}</h3>
-        <Copy text={text} />
-      </div>
+    <Section level="h3" title={title} aside={<Copy text={text} />}>
       <Scroll label={title}>{visible(indentJson(text))}</Scroll>
       {characters > text.length && (
         <p class="quiet">
           Shown: the first {count(text.length)} of {count(characters)} characters.
         </p>
       )}
-    </section>
+    </Section>
   )
 }

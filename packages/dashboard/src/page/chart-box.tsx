@@ -2,13 +2,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { theme } from './theme.js'
 
-const KEYS = { '--chart': 'first', '--chart-2': 'second', '--bad-dot': 'problem-key' } as const
-
-export interface Series {
+interface Series {
   readonly label: string
   readonly values: readonly (number | null)[]
   /** A custom property of the style sheet. */
-  readonly color: keyof typeof KEYS
+  readonly color: '--chart' | '--chart-2' | '--bad-dot'
 }
 
 export interface ChartProps {
@@ -55,7 +53,7 @@ export function Chart(props: ChartProps) {
         </span>
         <span class="legend">
           {series.map(({ label: name, color }) => (
-            <span key={name} class={`key ${KEYS[color]}`}>
+            <span key={name} class={`key ${color}`}>
               {name}
             </span>
           ))}

@@ -30,7 +30,7 @@ export function drawChart(
       width: box.clientWidth,
       height: HEIGHT,
       legend: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, 24, 0, 0],
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
       ...(unit === 'day'
         ? { tzDate: (seconds: number) => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }

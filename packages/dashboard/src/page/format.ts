@@ -47,13 +47,15 @@ export function ago(time: number, now: number): string {
   return seconds < 2 * 86_400 ? 'yesterday' : `${Math.floor(seconds / 86_400)} days ago`
 }
 
-export const exactTime = (time: number): string => exact.format(time)
+export const exactTime = (time: Date | number): string => exact.format(time)
 
 /** The last two parts of a path, which tell most projects apart. */
 export function shortFolder(folder: string): string {
   const parts = folder.split(/[\\/]/).filter(Boolean)
   return parts.length <= 2 ? folder : `…/${parts.slice(-2).join('/')}`
 }
+
+export const lastFolder = (folder: string): string => folder.split(/[\\/]/).findLast(Boolean) ?? folder
 
 export const withoutVersion = (client: string): string => client.replace(/ v?\d[\w.+-]*$/, '')
 
@@ -79,3 +81,10 @@ export function indentJson(text: string): string {
     return text
   }
 }
+
+/** Adds up some fields of records. */
+export const addUp = <Key extends string>(rows: readonly Readonly<Record<Key, number>>[], ...keys: Key[]) =>
+  Object.fromEntries(keys.map((key) => [key, rows.reduce((sum, row) => sum + row[key], 0)])) as Record<
+    Key,
+    number
+  >

@@ -24,18 +24,21 @@ export const calls = signal<readonly CallRow[]>([])
 export const counts = signal<NowAnswer['counts']>({ calls: 0, errors: 0, refused: 0, searches: 0 })
 /** Grow when the gateway says that something changed. A page that reads one of them loads again. */
 export const revisions = { servers: signal(0), tools: signal(0), calls: signal(0), searches: signal(0) }
+/** Where to add a server. */
+export const configFile = () => {
+  const [set] = session.value?.sets ?? []
+  return set?.missing[0] ?? set?.files[0] ?? 'toolwell.json'
+}
 /** For screen readers. */
 export const announcement = signal('')
 export const clock = signal(Date.now())
 
-export interface Toast {
+interface Toast {
   readonly text: string
   readonly isProblem?: boolean
   readonly undo?: () => Promise<unknown>
 }
 export const toast = signal<Toast | undefined>(undefined)
-
-export class RequestFailed extends Error {}
 
 async function ask<T>(path: string, body?: object): Promise<T> {
   const init: RequestInit =
@@ -50,13 +53,13 @@ async function ask<T>(path: string, body?: object): Promise<T> {
   try {
     response = await fetch(API + path, init)
   } catch {
-    throw new RequestFailed('The gateway does not answer. Check that it is running.')
+    throw new Error('The gateway does not answer. Check that it is running.')
   }
   const answer: unknown = await response.json().catch(() => undefined)
   if (response.ok) return answer as T
   if (response.status === 401) connection.value = 'ended'
   const message = (answer as ErrorAnswer | undefined)?.error?.message
-  throw new RequestFailed(message ?? `The gateway answered with status ${response.status}.`)
+  throw new Error(message ?? `The gateway answered with status ${response.status}.`)
 }
 
 export const get = <T>(path: string): Promise<T> => ask<T>(path)
@@ -88,8 +91,9 @@ const answers = new Map<string, unknown>()
 /** Loads an address of the API, and again after its revision grows, at most every second. */
 export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> {
   const [state, setState] = useState<{ path: string | undefined; error?: string }>({ path })
-  const loader = useRef<{ load: () => void; timer?: ReturnType<typeof setTimeout> | undefined }>({
+  const loader = useRef<{ load: () => void; at: number; timer?: ReturnType<typeof setTimeout> | undefined }>({
     load: () => {},
+    at: 0,
   })
   useEffect(() => {
     if (path === undefined) return
@@ -97,6 +101,7 @@ export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> 
     let isCurrent = true
     own.load = () => {
       own.timer = undefined
+      own.at = Date.now()
       get<T>(path)
         .then((data) => {
           answers.set(path, data)
@@ -115,7 +120,8 @@ export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> 
   const first = useRef(revision)
   useEffect(() => {
     const own = loader.current
-    if (revision !== first.current && own.timer === undefined) own.timer = setTimeout(() => own.load(), 1000)
+    if (revision !== first.current && own.timer === undefined)
+      own.timer = setTimeout(() => own.load(), own.at + 1000 - Date.now())
     first.current = revision
   }, [revision])
   const data = path === undefined ? undefined : (answers.get(path) as T | undefined)
@@ -132,11 +138,10 @@ export async function loadAll(): Promise<void> {
 }
 
 const listeners: { readonly [K in keyof DashboardEvents]: (data: DashboardEvents[K]) => void } = {
-  hello({ instance }) {
+  hello() {
     connection.value = 'live'
-    // Events were missed since the last connection, or the gateway is another one.
-    if (session.value?.instance !== instance || wasClosed) void attempt(loadAll)
-    wasClosed = false
+    // Events before the connection were missed.
+    void attempt(loadAll)
   },
   call(call) {
     calls.value = [call, ...calls.value].slice(0, MOST_CALLS)
@@ -170,7 +175,6 @@ const listeners: { readonly [K in keyof DashboardEvents]: (data: DashboardEvents
 }
 
 let source: EventSource | undefined
-let wasClosed = false
 
 /** Listens while the page is visible: a browser opens only six connections to one address, shared by all tabs. */
 export function listen(): void {
@@ -191,7 +195,6 @@ export function listen(): void {
   const close = () => {
     source?.close()
     source = undefined
-    wasClosed = true
   }
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) close()

@@ -20,7 +20,7 @@ import { SearchLab } from './search-lab.js'
 import { Servers } from './servers.js'
 import { applyTheme, nextTheme, theme } from './theme.js'
 import { Tools } from './tools.js'
-import { Dialog, Empty, Icon } from './ui.js'
+import { Button, Dialog, Empty, Icon } from './ui.js'
 import { Work } from './work.js'
 
 const PAGES = [
@@ -111,19 +111,14 @@ function App() {
           </ul>
         </nav>
         <div class="side-foot">
-          <button
-            type="button"
-            class="plain"
-            onClick={nextTheme}
-            title="Switch the theme: system, light or dark (t)"
-          >
+          <Button class="plain" onClick={nextTheme} title="Switch the theme: system, light or dark (t)">
             <Icon name={theme.value} />
             <span class="wide">{{ system: 'System', light: 'Light', dark: 'Dark' }[theme.value]}</span>
             <span class="reader"> theme</span>
-          </button>
-          <button type="button" class="plain" onClick={() => setHelp(true)}>
+          </Button>
+          <Button class="plain" onClick={() => setHelp(true)}>
             <kbd>?</kbd> <span class="wide">Shortcuts</span>
-          </button>
+          </Button>
           <span class="quiet wide">{session.value && `Version ${session.value.version}`}</span>
         </div>
       </header>
@@ -150,23 +145,21 @@ const Ended = () => (
   <main id="main" class="ended">
     <Empty title="This browser no longer has access">
       The gateway was restarted, or you did not use this page for a day. Run{' '}
-      <code>{session.value?.command ?? 'toolwell'} dashboard</code> in a terminal for a new link.
+      <code>{session.value?.linkCommand ?? 'toolwell dashboard'}</code> in a terminal for a new link.
     </Empty>
   </main>
 )
 
 function Message() {
   const shown = toast.value
-  useEffect(() => {
-    if (!shown || shown.isProblem) return
-    const timer = setTimeout(() => {
-      if (toast.value === shown) toast.value = undefined
-    }, 12_000)
-    return () => clearTimeout(timer)
-  }, [shown])
   const close = () => {
     toast.value = undefined
   }
+  useEffect(() => {
+    if (!shown || shown.isProblem) return
+    const timer = setTimeout(close, 12_000)
+    return () => clearTimeout(timer)
+  }, [shown])
   const undo = async () => {
     close()
     const isDone = await attempt(async () => shown?.undo?.())
@@ -180,14 +173,10 @@ function Message() {
       {shown && (
         <div class={shown.isProblem ? 'toast bad' : 'toast'}>
           <span>{visible(shown.text)}</span>
-          {shown.undo && (
-            <button type="button" onClick={undo}>
-              Undo
-            </button>
-          )}
-          <button type="button" class="plain" aria-label="Close the message" onClick={close}>
+          {shown.undo && <Button onClick={undo}>Undo</Button>}
+          <Button class="plain" aria-label="Close the message" onClick={close}>
             <Icon name="close" />
-          </button>
+          </Button>
         </div>
       )}
     </div>

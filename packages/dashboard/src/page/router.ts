@@ -34,6 +34,12 @@ export function setQuery(changes: Query): void {
   place.value = read()
 }
 
+/** A filter whose value is in the address. */
+export const queryFilter = (key: string) => ({
+  value: place.value.query.get(key) ?? '',
+  onChange: (value: string) => setQuery({ [key]: value }),
+})
+
 export function watchAddress(): void {
   addEventListener('popstate', () => {
     place.value = read()

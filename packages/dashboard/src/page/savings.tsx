@@ -1,13 +1,12 @@
 /** Tokens sent, compared with sending every definition. */
 import type { SavingsAnswer, SavingsRow } from '@toolwell/gateway/api'
-import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Chart } from './chart-box.js'
-import { count, percent, short, visible } from './format.js'
+import { addUp, count, percent, plural, short } from './format.js'
 import { revisions, session, useAnswer } from './gateway.js'
 import { pathTo, place, setQuery } from './router.js'
-import { type Column, Table } from './table.js'
-import { Answer, Choices, Data, Empty, Page, ToolName } from './ui.js'
+import { type Column, numberColumn, Table, textColumn } from './table.js'
+import { Answer, Button, Choices, Empty, Page, Section, ToolName } from './ui.js'
 
 const DAY = 86_400_000
 const PERIODS = [
@@ -16,10 +15,10 @@ const PERIODS = [
   ['90', '90 days'],
 ] as const
 
-type Sums = Omit<SavingsRow, 'start'>
+type Sums = Omit<SavingsRow, 'start' | 'client'>
 
-const sentOf = ({ listTokens, answerTokens, roundTokens }: Omit<Sums, 'client'>) =>
-  listTokens + answerTokens + roundTokens
+const sentOf = ({ listTokens, answerTokens, roundTokens }: Sums) => listTokens + answerTokens + roundTokens
+const isLoss = ({ saved }: Sums) => saved < 0
 
 export function Savings() {
   const period = place.value.query.get('days') ?? '30'
@@ -49,7 +48,7 @@ export function Savings() {
 
 function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; days: number }) {
   const { total, now, definitions, responses } = answer
-  const sent = sentOf(total)
+  const tone = isLoss(total) ? 'bad' : ''
   return (
     <>
       {total.lists === 0 ? (
@@ -61,49 +60,46 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
       ) : (
         <>
           <div class="hero">
-            <p class={total.saved < 0 ? 'bad' : ''} data-saved>
-              <strong>{short(Math.abs(total.saved))}</strong> tokens{' '}
-              {total.saved < 0 ? 'more than sending every tool' : 'saved'}
+            <p class={tone}>
+              <strong>{short(Math.abs(total.saved))}</strong> tokens {tone ? 'more' : 'saved'}
             </p>
-            <p>
-              <strong>{percent(Math.abs(total.saved), total.everything)}</strong>{' '}
-              {total.saved < 0 ? 'more' : 'less'} than sending every tool
+            <p class={tone}>
+              <strong>{percent(Math.abs(total.saved), total.everything)}</strong> {tone ? 'more' : 'less'}{' '}
+              than sending every tool
             </p>
             <p class="quiet">
-              {short(sent)} sent instead of {short(total.everything)}: {short(total.listTokens)} in tool
-              lists, {short(total.answerTokens)} in answers to {count(total.searches)} searches,{' '}
+              {short(sentOf(total))} sent instead of {short(total.everything)}: {short(total.listTokens)} in
+              tool lists, {short(total.answerTokens)} in answers to {plural(total.searches, 'search')},{' '}
               {short(total.roundTokens)} in the extra requests of those searches.
             </p>
           </div>
           <Days answer={answer} from={from} days={days} />
-          <Clients rows={answer.days} />
+          <Groups rows={answer.days} />
         </>
       )}
-      <div class="two">
-        <section aria-labelledby="responses">
-          <h2 id="responses">Tools that returned the most tokens</h2>
-          {responses.length === 0 ? (
-            <Empty title="No results yet">
-              The tools with the most result tokens are listed here. Each result stays in the conversation.
-            </Empty>
-          ) : (
+      <div class="found">
+        <Section title="Tools that returned the most tokens">
+          {responses.length > 0 ? (
             <Bars
               rows={responses.map(({ calls, tokens, largest, ...tool }) => ({
                 ...tool,
                 tokens,
-                note: `${count(calls)} calls, at most ${short(largest)} tokens in one`,
+                note: `${plural(calls, 'call')}, at most ${plural(largest, 'token')} in one`,
               }))}
             />
-          )}
-        </section>
-        <section aria-labelledby="definitions">
-          <h2 id="definitions">Largest definitions</h2>
-          {definitions.length === 0 ? (
-            <Empty title="No tools yet">The tools with the longest definitions are listed here.</Empty>
           ) : (
-            <Bars rows={definitions} />
+            <Empty title="No results yet">
+              The tools with the most result tokens are listed here. Each result stays in the conversation.
+            </Empty>
           )}
-        </section>
+        </Section>
+        <Section title="Largest definitions">
+          {definitions.length > 0 ? (
+            <Bars rows={definitions} />
+          ) : (
+            <Empty title="No tools yet">The tools with the longest definitions are listed here.</Empty>
+          )}
+        </Section>
       </div>
     </>
   )
@@ -111,8 +107,7 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
 
 function Days({ answer, from, days }: { answer: SavingsAnswer; from: number; days: number }) {
   const times = Array.from({ length: days }, (_, index) => from + index * DAY)
-  const sums = times.map((time) => addUp(answer.days.filter(({ start }) => start === time)))
-  const isLoss = (row: Omit<Sums, 'client'>) => row.saved < 0
+  const sums = times.map((time) => sumUp(answer.days.filter(({ start }) => start === time)))
   const text = (index: number) => {
     const row = sums[index]
     if (!row || row.lists === 0) return 'no client listed tools'
@@ -138,101 +133,50 @@ function Days({ answer, from, days }: { answer: SavingsAnswer; from: number; day
   )
 }
 
-function addUp(rows: readonly SavingsRow[]): Omit<Sums, 'client'> {
-  const sum = (key: keyof Omit<Sums, 'client'>) => rows.reduce((total, row) => total + row[key], 0)
-  return {
-    lists: sum('lists'),
-    everything: sum('everything'),
-    listTokens: sum('listTokens'),
-    searches: sum('searches'),
-    answerTokens: sum('answerTokens'),
-    roundTokens: sum('roundTokens'),
-    saved: sum('saved'),
-  }
-}
+const sumUp = (rows: readonly SavingsRow[]): Sums =>
+  addUp(rows, 'lists', 'everything', 'listTokens', 'searches', 'answerTokens', 'roundTokens', 'saved')
 
-interface Line extends Omit<Sums, 'client'> {
+interface Line extends Sums {
   readonly name: string
   readonly order: string | number
 }
 
-const tokenColumn = (
-  key: string,
-  title: string,
-  about: string,
-  value: (row: Line) => number,
-): Column<Line> => ({
-  key,
-  title,
-  about,
-  width: 8,
-  isNumber: true,
-  cell: (row) => short(value(row)),
-  sortBy: value,
-})
-
 const columns = (first: string): readonly Column<Line>[] => [
-  { key: 'name', title: first, cell: ({ name }) => <Data text={name} />, sortBy: ({ order }) => order },
-  {
-    key: 'lists',
-    title: 'Lists',
+  textColumn('name', first, ({ name }) => name, { sortBy: ({ order }) => order }),
+  numberColumn('lists', 'Lists', 6, ({ lists }) => lists, {
     about: 'How often clients listed the tools',
-    width: 6,
-    isNumber: true,
     room: 'extra',
-    cell: ({ lists }) => count(lists),
-    sortBy: ({ lists }) => lists,
-  },
-  {
-    key: 'searches',
-    title: 'Searches',
-    width: 7,
-    isNumber: true,
-    room: 'extra',
-    cell: ({ searches }) => count(searches),
-    sortBy: ({ searches }) => searches,
-  },
-  tokenColumn(
-    'everything',
-    'Every tool',
-    'Tokens of sending every definition',
-    ({ everything }) => everything,
-  ),
-  tokenColumn(
-    'sent',
-    'Sent',
-    'Tokens of tool lists, answers to searches, and extra requests of searches',
-    sentOf,
-  ),
-  {
-    key: 'saved',
-    title: 'Saved',
-    width: 11,
-    isNumber: true,
-    cell: ({ saved, everything }) => (
-      <span class={saved < 0 ? 'bad' : ''}>
-        {short(saved)} <span class={saved < 0 ? '' : 'quiet'}>({percent(saved, everything)})</span>
+  }),
+  numberColumn('searches', 'Searches', 7, ({ searches }) => searches, { room: 'extra' }),
+  numberColumn('everything', 'Every tool', 8, ({ everything }) => everything, {
+    about: 'Tokens of sending every definition',
+    show: short,
+  }),
+  numberColumn('sent', 'Sent', 8, sentOf, {
+    about: 'Tokens of tool lists, answers to searches, and extra requests of searches',
+    show: short,
+  }),
+  numberColumn('saved', 'Saved', 11, ({ saved }) => saved, {
+    cell: (row) => (
+      <span class={isLoss(row) ? 'bad' : ''}>
+        {short(row.saved)} ({percent(row.saved, row.everything)})
       </span>
     ),
-    sortBy: ({ saved }) => saved,
-  },
+  }),
 ]
+const WORST_FIRST = { key: 'saved', isDescending: false }
+const NEWEST_FIRST = { key: 'name', isDescending: true }
 
-function Clients({ rows }: { rows: readonly SavingsRow[] }) {
+function Groups({ rows }: { rows: readonly SavingsRow[] }) {
   const [by, setBy] = useState('client')
-  const [sort, setSort] = useState({ key: 'saved', isDescending: false })
-  const groups = Map.groupBy(rows, ({ client, start }) => (by === 'client' ? client : String(start)))
-  const lines = [...groups].map(([key, own]): Line => {
-    const name =
-      by === 'client'
-        ? key
-        : new Date(Number(key)).toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
-    return { ...addUp(own), name, order: by === 'client' ? key : Number(key) }
-  })
+  const isClient = by === 'client'
+  const nameOf = (day: number) =>
+    new Date(day).toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' })
+  const lines = Map.groupBy(rows, ({ client, start }) => (isClient ? client : start))
   return (
-    <section aria-labelledby="by">
-      <div class="section-head">
-        <h2 id="by">By {by}</h2>
+    <Section
+      title={`By ${by}`}
+      aside={
         <Choices
           label="Group by"
           value={by}
@@ -240,23 +184,23 @@ function Clients({ rows }: { rows: readonly SavingsRow[] }) {
             ['client', 'Client'],
             ['day', 'Day'],
           ]}
-          onChange={(value) => {
-            setBy(value)
-            setSort(
-              value === 'day' ? { key: 'name', isDescending: true } : { key: 'saved', isDescending: false },
-            )
-          }}
+          onChange={setBy}
         />
-      </div>
+      }
+    >
       <Table
+        key={by}
         label={`Savings by ${by}`}
-        columns={columns(by === 'client' ? 'Client' : 'Day')}
-        rows={lines}
+        columns={columns(isClient ? 'Client' : 'Day')}
+        rows={[...lines].map(([order, own]) => ({
+          ...sumUp(own),
+          order,
+          name: typeof order === 'number' ? nameOf(order) : order,
+        }))}
         keyOf={({ name }) => name}
-        sort={sort}
-        onSort={setSort}
+        sort={isClient ? WORST_FIRST : NEWEST_FIRST}
       />
-    </section>
+    </Section>
   )
 }
 
@@ -283,17 +227,13 @@ function Bars({ rows }: { rows: readonly BarRow[] }) {
             <span class="number">
               {short(tokens)} <span class="unit">tokens</span>
             </span>
-            {note !== undefined && <span class="reader">, {visible(note)}</span>}
+            {note !== undefined && <span class="reader">, {note}</span>}
           </li>
         ))}
       </ol>
-      {rows.length > 10 && !isAll && <More onClick={() => setAll(true)}>Show all {count(rows.length)}</More>}
+      {rows.length > 10 && !isAll && (
+        <Button onClick={() => setAll(true)}>Show all {count(rows.length)}</Button>
+      )}
     </>
   )
 }
-
-const More = ({ onClick, children }: { onClick: () => void; children: ComponentChildren }) => (
-  <button type="button" onClick={onClick}>
-    {children}
-  </button>
-)

@@ -3,9 +3,9 @@ import type { SearchesAnswer, SearchLabAnswer, SearchMatch, SearchRow } from '@t
 import { useState } from 'preact/hooks'
 import { count, percent, plural, visible, withoutVersion } from './format.js'
 import { revisions, session, useAnswer } from './gateway.js'
-import { place, setQuery } from './router.js'
-import { type Column, Table } from './table.js'
-import { Ago, Answer, Choices, Copy, Data, Empty, Filter, Page, Scroll, ToolName } from './ui.js'
+import { place, queryFilter, setQuery } from './router.js'
+import { type Column, numberColumn, Table, textColumn, timeColumn } from './table.js'
+import { Answer, Choices, Copy, Empty, Filter, Page, Scroll, Section, ToolName } from './ui.js'
 
 export function SearchLab() {
   const { query } = place.value
@@ -42,9 +42,8 @@ export function SearchLab() {
           {sets.length > 1 && (
             <Filter
               label="Config"
-              value={set}
               options={sets.map(({ id, files }) => [id, files.join(', ')] as const)}
-              onChange={(value) => setQuery({ set: value })}
+              {...queryFilter('set')}
             />
           )}
           <button type="submit" class="primary">
@@ -67,51 +66,50 @@ export function SearchLab() {
 function Found({ found: { query, answer, tokens, isUnclear, matches, others } }: { found: SearchLabAnswer }) {
   return (
     <div class="found" aria-live="polite">
-      <section aria-labelledby="ranking">
-        <h2 id="ranking">
-          {matches.length === 0 ? 'Nothing found' : `${plural(matches.length, 'tool')} in the answer`}
-        </h2>
+      <Section
+        title={matches.length === 0 ? 'Nothing found' : `${plural(matches.length, 'tool')} in the answer`}
+      >
         {matches.length === 0 ? (
           <Empty title="The answer says that nothing fits">
-            No tool has words like “<Data text={query} />
-            ”. Try other words, or look at the tools below that came close.
+            No tool has words like “{visible(query)}”. Try other words, or look at the tools below that came
+            close.
           </Empty>
         ) : (
           isUnclear && <p class="quiet">No tool clearly fits, and the answer says so.</p>
         )}
-        <ol class="ranking">
-          {matches.map((match) => (
-            <Match key={match.name} match={match} />
-          ))}
-        </ol>
+        <Ranking matches={matches} />
         {others.length > 0 && (
           <details>
             <summary>{plural(others.length, 'tool')} ranked lower, not in the answer</summary>
-            <ol class="ranking" start={matches.length + 1}>
-              {others.map((match) => (
-                <Match key={match.name} match={match} />
-              ))}
-            </ol>
+            <Ranking matches={others} />
           </details>
         )}
-      </section>
-      <section aria-labelledby="answer">
-        <div class="section-head">
-          <h2 id="answer">
+      </Section>
+      <Section
+        title={
+          <>
             What the model gets <span class="quiet">{plural(tokens, 'token')}</span>
-          </h2>
-          <Copy text={answer} />
-        </div>
+          </>
+        }
+        aside={<Copy text={answer} />}
+      >
         <Scroll label="What the model gets" data-answer>
           {visible(answer)}
         </Scroll>
-      </section>
+      </Section>
     </div>
   )
 }
 
-function Match({ match }: { match: SearchMatch }) {
-  const { server, tool, relevance, isLoaded, tokens, reasons } = match
+const Ranking = ({ matches }: { matches: readonly SearchMatch[] }) => (
+  <ol class="ranking">
+    {matches.map((match) => (
+      <Match key={match.name} {...match} />
+    ))}
+  </ol>
+)
+
+function Match({ server, tool, relevance, isLoaded, tokens, reasons }: SearchMatch) {
   return (
     <li>
       <div class="match">
@@ -140,70 +138,33 @@ function Match({ match }: { match: SearchMatch }) {
 }
 
 const columns: readonly Column<SearchRow>[] = [
-  { key: 'time', title: 'When', width: 7, cell: ({ time }) => <Ago time={time} /> },
-  {
-    key: 'query',
-    title: 'Query',
-    cell: ({ query }) => (
-      <span title={visible(query)}>
-        <Data text={query} />
-      </span>
-    ),
-  },
-  {
-    key: 'client',
-    title: 'Client',
-    width: 10,
-    room: 'extra',
-    cell: ({ client }) => <Data text={withoutVersion(client)} />,
-  },
-  {
-    key: 'found',
-    title: 'Found',
-    width: 5,
-    isNumber: true,
+  timeColumn(({ time }) => time),
+  textColumn('query', 'Query', ({ query }) => query),
+  textColumn('client', 'Client', ({ client }) => withoutVersion(client), { width: 10, room: 'extra' }),
+  numberColumn('found', 'Found', 5, ({ found }) => found, {
     cell: ({ found }) => <span class={found === 0 ? 'warn' : ''}>{count(found)}</span>,
-  },
-  {
-    key: 'tokens',
-    title: 'Tokens',
-    width: 6,
-    isNumber: true,
-    room: 'extra',
-    cell: ({ tokens }) => count(tokens),
-  },
-  {
-    key: 'called',
-    title: 'Then called',
-    width: 18,
-    cell: ({ called }) =>
-      called.length === 0 ? (
-        <span class="quiet">nothing</span>
-      ) : (
-        <span title={visible(called.join(', '))}>
-          <Data text={called.join(', ')} />
-        </span>
-      ),
-  },
+  }),
+  numberColumn('tokens', 'Tokens', 6, ({ tokens }) => tokens, { room: 'extra' }),
+  textColumn('called', 'Then called', ({ called }) => called.join(', ') || 'nothing', { width: 18 }),
 ]
 
 function Searches({ onAsk }: { onAsk: (query: string) => void }) {
   const searches = useAnswer<SearchesAnswer>('searches', revisions.searches.value + revisions.calls.value)
   const only = place.value.query.get('only') ?? ''
   return (
-    <section aria-labelledby="asked">
-      <div class="section-head">
-        <h2 id="asked">What models searched for</h2>
+    <Section
+      title="What models searched for"
+      aside={
         <Choices
           label="Searches"
-          value={only}
           options={[
             ['', 'All'],
             ['unused', 'No call followed'],
           ]}
-          onChange={(value) => setQuery({ only: value })}
+          {...queryFilter('only')}
         />
-      </div>
+      }
+    >
       <Answer from={searches}>
         {({ searches: all }) => {
           const rows = only === '' ? all : all.filter(({ called }) => called.length === 0)
@@ -224,6 +185,6 @@ function Searches({ onAsk }: { onAsk: (query: string) => void }) {
           )
         }}
       </Answer>
-    </section>
+    </Section>
   )
 }

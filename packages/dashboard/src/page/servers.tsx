@@ -11,11 +11,10 @@ import type {
 } from '@toolwell/gateway/api'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { bytes, count, duration, indentJson, plural, shortFolder, visible } from './format.js'
-import { attempt, clock, offerUndo, post, revisions, session, toast, useAnswer } from './gateway.js'
+import { attempt, clock, configFile, offerUndo, post, revisions, toast, useAnswer } from './gateway.js'
 import { SignIn } from './now.js'
 import { pathTo, place } from './router.js'
-import { STATES } from './tools.js'
-import { Ago, Answer, Data, Empty, Facts, Page, Problem, Scroll } from './ui.js'
+import { Ago, Answer, Button, Empty, Facts, Page, Problem, Scroll, Section } from './ui.js'
 import { diffWords } from './word-diff.js'
 
 /** The word, its tone, and what it means. */
@@ -48,10 +47,7 @@ export function Servers() {
             return (
               <Empty title="No servers yet">
                 This page shows the state, log and definitions of each server. Add one to{' '}
-                <code>
-                  {session.value?.sets[0]?.missing[0] ?? session.value?.sets[0]?.files[0] ?? 'toolwell.json'}
-                </code>
-                .
+                <code>{configFile()}</code>.
               </Empty>
             )
           const sorted = [...all].sort(
@@ -73,7 +69,7 @@ export function Servers() {
                 </Empty>
               ) : (
                 <Empty title="No such server">
-                  No server is called <Data text={name} />. It may have been removed from the config.
+                  No server is called {visible(name)}. It may have been removed from the config.
                 </Empty>
               )}
             </div>
@@ -95,9 +91,7 @@ function ServerList({ servers, shown }: { servers: readonly ServerRow[]; shown: 
               href={pathTo('servers', { set: server.set, server: server.name })}
               aria-current={server === shown ? 'true' : undefined}
             >
-              <span class="name">
-                <Data text={server.name} />
-              </span>
+              <span class="name">{visible(server.name)}</span>
               <span class={toneOf(server) || 'quiet'}>
                 {STATE[server.state][0]}
                 {server.quarantined > 0 &&
@@ -136,23 +130,19 @@ function One({ row }: { row: ServerRow }) {
           <a class="back" href={pathTo('servers')}>
             All servers
           </a>
-          <h2 id="server">
-            <Data text={name} />
-          </h2>
-          <p class="quiet">
-            <Data text={row.description} />
-          </p>
+          <h2 id="server">{visible(name)}</h2>
+          <p class="quiet">{visible(row.description)}</p>
         </div>
         <div class="actions">
           {row.canLogIn && <SignIn set={set} server={name} />}
-          <button type="button" disabled={isBusy} onClick={restart}>
+          <Button disabled={isBusy} onClick={restart}>
             {isBusy ? 'Restarting …' : 'Restart'}
-          </button>
+          </Button>
         </div>
       </header>
       {state === 'failed' && (
         <Problem>
-          <Data text={reason} />
+          {visible(reason)}
           {fix !== '' && <span class="fix">{visible(fix)}</span>}
         </Problem>
       )}
@@ -167,7 +157,7 @@ function One({ row }: { row: ServerRow }) {
             </span>,
           ],
           ['Runs', <code key="runs">{visible(row.endpoint)}</code>],
-          ['Version', row.info && <Data key="version" text={`${row.info.name} ${row.info.version}`} />],
+          ['Version', row.info && visible(`${row.info.name} ${row.info.version}`)],
           ['Processes', <Processes key="processes" row={row} />],
           [
             'Tools',
@@ -202,7 +192,7 @@ function Processes({ row: { processes, starts, sharedBy } }: { row: ServerRow })
   return (
     <>
       {shared[sharedBy]}
-      <ul class="bare">
+      <ul>
         {processes.map(({ pid, startedAt, memory, client, project, busy }) => (
           <li key={pid}>
             {[
@@ -227,54 +217,46 @@ function Details({ server }: { server: ServerDetail }) {
   return (
     <>
       {commands.length > 0 && (
-        <section aria-labelledby="commands">
-          <h3 id="commands">Commands to approve</h3>
+        <Section level="h3" title="Commands to approve">
           <p class="quiet">
             The config entry of this server runs these commands. The entry is not in your own config file.
           </p>
           <Scroll label="Commands">{visible(commands.join('\n'))}</Scroll>
           <Decide server={server} what="commands" name="the commands" seen={commands.join('\n')} />
-        </section>
+        </Section>
       )}
       {changes.length > 0 && (
-        <section aria-labelledby="changes">
-          <h3 id="changes">{plural(changes.length, 'change')} to approve</h3>
+        <Section level="h3" title={`${plural(changes.length, 'change')} to approve`}>
           {changes.map((change) => (
             <Change key={change.tool ?? ''} server={server} change={change} />
           ))}
-        </section>
+        </Section>
       )}
       {findings.length > 0 && (
-        <section aria-labelledby="findings">
-          <h3 id="findings">Findings</h3>
+        <Section level="h3" title="Findings">
           <Findings findings={findings} />
-        </section>
+        </Section>
       )}
-      <section aria-labelledby="log">
-        <h3 id="log">Log</h3>
-        {log.lines.length === 0 ? (
-          <p class="quiet">Nothing yet. Lines that the server writes to standard error appear here.</p>
-        ) : (
+      <Section level="h3" title="Log">
+        {log.lines.length > 0 ? (
           <Log lines={log.lines} />
+        ) : (
+          <p class="quiet">Nothing yet. Lines that the server writes to standard error appear here.</p>
         )}
         <p class="quiet">
           <code>{visible(log.file)}</code>
         </p>
-      </section>
+      </Section>
       {instructions !== '' && (
-        <section aria-labelledby="instructions">
-          <h3 id="instructions">Instructions</h3>
-          <p class="prose">
-            <Data text={instructions} />
-          </p>
-        </section>
+        <Section level="h3" title="Instructions">
+          <p class="prose">{visible(instructions)}</p>
+        </Section>
       )}
-      <section aria-labelledby="definitions">
-        <h3 id="definitions">{plural(definitions.length, 'definition')}</h3>
+      <Section level="h3" title={plural(definitions.length, 'definition')}>
         {definitions.map((definition) => (
-          <Definition key={definition.tool} row={definition} />
+          <Definition key={definition.tool} {...definition} />
         ))}
-      </section>
+      </Section>
     </>
   )
 }
@@ -294,18 +276,14 @@ function Log({ lines }: { lines: readonly string[] }) {
   )
 }
 
-const Definition = ({ row: { tool, state, description, definition, tokens } }: { row: DefinitionRow }) => {
+function Definition({ tool, state, description, definition, tokens }: DefinitionRow) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <span class="name">
-          <Data text={tool} />
-        </span>
-        <span class="quiet cut">
-          <Data text={description} />
-        </span>
-        <span class={state === 'quarantined' ? 'warn' : 'quiet'}>{STATES[state]}</span>
+        <span class="name">{visible(tool)}</span>
+        <span class="quiet cut">{visible(description)}</span>
+        <span class={state === 'quarantined' ? 'warn' : 'quiet'}>{state}</span>
         <span class="quiet number">{plural(tokens, 'token')}</span>
       </summary>
       {isOpen && <Scroll label={`Definition of ${visible(tool)}`}>{visible(indentJson(definition))}</Scroll>}
@@ -318,7 +296,7 @@ const Findings = ({ findings }: { findings: readonly FindingRow[] }) => (
     {findings.map(({ severity, tool, detail, fix }) => (
       <li key={`${tool} ${detail}`} class={severity === 'hard' ? 'bad' : ''}>
         {tool !== undefined && <code>{visible(tool)} </code>}
-        <Data text={detail} />
+        {visible(detail)}
         {fix !== undefined && <span class="fix">{visible(fix)}</span>}
       </li>
     ))}
@@ -331,25 +309,18 @@ function Change({ server, change }: { server: ServerDetail; change: DefinitionCh
   return (
     <div class="change">
       <h4>
-        <Data text={name} /> <span class="quiet">{kind}</span>
+        {visible(name)} <span class="quiet">{kind}</span>
       </h4>
-      <p class="quiet">
-        <Data text={reason} />
-      </p>
+      {fields.length === 0 && <p class="quiet">{visible(reason)}</p>}
       {findings.length > 0 && <Findings findings={findings} />}
       {fields.map(({ path, before, after }) => (
-        <div key={path} class="field-change">
+        <div key={path}>
           <code class="quiet">{visible(path)}</code>
           <p class="diff">
-            {diffWords(visible(before ?? ''), visible(after ?? '')).map(({ kind: is, text }, index) =>
-              is === 'same' ? (
-                <span key={index}>{text}</span>
-              ) : is === 'added' ? (
-                <ins key={index}>{text}</ins>
-              ) : (
-                <del key={index}>{text}</del>
-              ),
-            )}
+            {diffWords(visible(before ?? ''), visible(after ?? '')).map(({ kind: is, text }, index) => {
+              const Word = ({ same: 'span', added: 'ins', removed: 'del' } as const)[is]
+              return <Word key={index}>{text}</Word>
+            })}
           </p>
         </div>
       ))}
@@ -396,29 +367,19 @@ function Decide({ server: { set, name: server }, what, name, tool, seen, isPoiso
     <div class="actions">
       {isPoisoned && (
         <label>
-          <input
-            type="checkbox"
-            checked={isSure}
-            onChange={(event) => setSure(event.currentTarget.checked)}
-          />{' '}
-          I have read it and trust it
+          <input type="checkbox" checked={isSure} onChange={() => setSure(!isSure)} /> I have read it and
+          trust it
         </label>
       )}
-      <button
-        type="button"
-        class="primary"
-        disabled={isPoisoned && !isSure}
-        onClick={() => decide('approve')}
-      >
+      <Button class="primary" disabled={isPoisoned && !isSure} onClick={() => decide('approve')}>
         Approve<span class="reader"> {visible(name)}</span>
-      </button>
-      <button
-        type="button"
+      </Button>
+      <Button
         title={tool === undefined ? 'Disables the server in the config' : 'Denies the tool in the config'}
         onClick={() => decide('reject')}
       >
         Reject<span class="reader"> {visible(name)}</span>
-      </button>
+      </Button>
     </div>
   )
 }

@@ -1,6 +1,8 @@
 /** A table with keyboard use, sorting and selection. A long one renders only the rows in view. */
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { count, visible } from './format.js'
+import { Ago, Button } from './ui.js'
 
 export interface Column<T> {
   readonly key: string
@@ -26,21 +28,64 @@ interface TableProps<T> {
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
   readonly keyOf: (row: T) => string
+  /** Without it, the table cannot be sorted. */
   readonly sort?: Sort
+  /** Without it, the table keeps its sort itself. */
   readonly onSort?: (sort: Sort) => void
   readonly onOpen?: (row: T) => void
   readonly selected?: ReadonlySet<string>
   readonly onSelect?: (selected: ReadonlySet<string>) => void
   /** Takes the rest of the window and scrolls inside. */
   readonly fills?: boolean
-  /** Marks rows with a problem. */
-  readonly toneOf?: (row: T) => '' | 'bad' | 'warn'
+  /** Shows the first rows again when this or the sort changes. */
+  readonly filter?: string
+}
+
+/** A column of texts, which is sorted by them. */
+export const textColumn = <T,>(
+  key: string,
+  title: string,
+  text: (row: T) => string,
+  more: Partial<Column<T>> = {},
+): Column<T> => ({
+  key,
+  title,
+  cell: (row) => <span title={visible(text(row))}>{visible(text(row))}</span>,
+  sortBy: text,
+  ...more,
+})
+
+export const timeColumn = <T,>(time: (row: T) => string): Column<T> => ({
+  key: 'time',
+  title: 'When',
+  width: 7,
+  cell: (row) => <Ago time={time(row)} />,
+})
+
+/** A column of numbers, in which zero is quiet. */
+export const numberColumn = <T,>(
+  key: string,
+  title: string,
+  width: number,
+  value: (row: T) => number,
+  more: Partial<Column<T>> & { readonly show?: (value: number) => ComponentChildren } = {},
+): Column<T> => {
+  const { show = count } = more
+  return {
+    key,
+    title,
+    width,
+    isNumber: true,
+    cell: (row) => (value(row) === 0 ? <span class="quiet">0</span> : show(value(row))),
+    sortBy: value,
+    ...more,
+  }
 }
 
 /** Rows rendered above and below those in view. */
 const MARGIN = 12
 
-export function sortRows<T>(
+function sortRows<T>(
   rows: readonly T[],
   columns: readonly Column<T>[],
   sort: Sort | undefined,
@@ -50,14 +95,10 @@ export function sortRows<T>(
   const sign = sort.isDescending ? -1 : 1
   return rows
     .map((row) => ({ row, by: sortBy(row) }))
-    .sort((one, other) => {
-      if (one.by === other.by) return 0
-      const isLess =
-        typeof one.by === 'number'
-          ? one.by < Number(other.by)
-          : collator.compare(one.by, String(other.by)) < 0
-      return isLess ? -sign : sign
-    })
+    .sort(
+      ({ by: one }, { by: other }) =>
+        sign * (typeof one === 'number' ? one - Number(other) : collator.compare(one, String(other))),
+    )
     .map(({ row }) => row)
 }
 
@@ -65,7 +106,9 @@ const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 const rowHeight = () => 2.5 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
 
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, keyOf, sort, onSort, onOpen, selected, onSelect, fills = false, toneOf } = props
+  const { label, columns, keyOf, onOpen, selected, onSelect, fills = false } = props
+  const [ownSort, setOwnSort] = useState(props.sort)
+  const sort = props.onSort ? props.sort : ownSort
   const rows = useMemo(
     () => sortRows(props.rows, columns, sort),
     [props.rows, columns, sort?.key, sort?.isDescending],
@@ -87,6 +130,11 @@ export function Table<T>(props: TableProps<T>) {
     measure()
     return () => observer.disconnect()
   }, [fills])
+
+  useLayoutEffect(() => {
+    if (scroller.current) scroller.current.scrollTop = 0
+    setTop(0)
+  }, [props.filter, sort?.key, sort?.isDescending])
 
   const current = Math.min(active, rows.length - 1)
   const first = fills ? Math.max(0, Math.floor(top / height.row) - MARGIN) : 0
@@ -133,15 +181,8 @@ export function Table<T>(props: TableProps<T>) {
     if (!target.matches('tr')) return
     const row = rows[current]
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height.row) - 2)
-    const steps: Readonly<Record<string, number>> = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: page,
-      PageUp: -page,
-      Home: -rows.length,
-      End: rows.length,
-    }
-    const step = steps[key]
+    const all = rows.length
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -all, End: all }[key]
     if (step !== undefined) {
       const to = moveTo(current + step)
       if (shiftKey) select(to, true)
@@ -188,7 +229,7 @@ export function Table<T>(props: TableProps<T>) {
               </th>
             )}
             {columns.map((column) => (
-              <HeadCell key={column.key} column={column} sort={sort} onSort={onSort} />
+              <HeadCell key={column.key} column={column} sort={sort} onSort={props.onSort ?? setOwnSort} />
             ))}
           </tr>
         </thead>
@@ -204,7 +245,7 @@ export function Table<T>(props: TableProps<T>) {
                 data-index={index}
                 aria-rowindex={index + 2}
                 aria-selected={isSelected}
-                class={[onOpen ? 'opens' : '', toneOf?.(row) ?? ''].join(' ')}
+                class={onOpen && 'opens'}
                 tabIndex={index === current || (current < first && index === first) ? 0 : -1}
                 onFocus={() => setActive(index)}
                 onClick={(event) => {
@@ -248,35 +289,31 @@ const Space = ({ height, width }: { height: number; width: number }) => (
 interface HeadCellProps<T> {
   readonly column: Column<T>
   readonly sort: Sort | undefined
-  readonly onSort: ((sort: Sort) => void) | undefined
+  readonly onSort: (sort: Sort) => void
 }
 
 function HeadCell<T>({ column, sort, onSort }: HeadCellProps<T>) {
   const { key, title, about, isNumber = false, room = '', sortBy } = column
   const isSorted = sort?.key === key
-  const names = `${isNumber ? 'number' : ''} ${room}`
-  if (!onSort || !sortBy)
-    return (
-      <th scope="col" class={names} title={about}>
-        {title}
-      </th>
-    )
   return (
     <th
       scope="col"
-      class={names}
+      class={`${isNumber ? 'number' : ''} ${room}`}
       title={about}
       aria-sort={isSorted ? (sort.isDescending ? 'descending' : 'ascending') : undefined}
     >
-      <button
-        type="button"
-        class="plain"
-        // Numbers start with the largest.
-        onClick={() => onSort({ key, isDescending: isSorted ? !sort.isDescending : isNumber })}
-      >
-        {title}
-        {isSorted && <span aria-hidden="true">{sort.isDescending ? '↓' : '↑'}</span>}
-      </button>
+      {sort && sortBy ? (
+        <Button
+          class="plain"
+          // Numbers start with the largest.
+          onClick={() => onSort({ key, isDescending: isSorted ? !sort.isDescending : isNumber })}
+        >
+          {title}
+          {isSorted && <span aria-hidden="true">{sort.isDescending ? '↓' : '↑'}</span>}
+        </Button>
+      ) : (
+        title
+      )}
     </th>
   )
 }

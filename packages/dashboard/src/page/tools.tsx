@@ -11,11 +11,11 @@ import type {
   ToolsAnswer,
 } from '@toolwell/gateway/api'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { count, duration, percent, plural, short, visible } from './format.js'
+import { count, duration, plural, short, visible } from './format.js'
 import { attempt, offerUndo, post, revisions, session, useAnswer } from './gateway.js'
-import { pathTo, place, setQuery } from './router.js'
-import { type Column, type Sort, Table } from './table.js'
-import { Ago, Answer, Choices, Data, Dialog, Empty, Facts, Filter, Page, ToolName } from './ui.js'
+import { pathTo, place, queryFilter, setQuery } from './router.js'
+import { type Column, numberColumn, type Sort, Table, textColumn } from './table.js'
+import { Ago, Answer, Button, Choices, Dialog, Empty, Facts, Filter, Page, Section, ToolName } from './ui.js'
 
 const RISKS: Readonly<Record<Risk, readonly [string, string]>> = {
   'read-only': ['read-only', 'You marked it read-only.'],
@@ -25,13 +25,7 @@ const RISKS: Readonly<Record<Risk, readonly [string, string]>> = {
   unknown: ['unknown', 'Its server does not say what it does.'],
 }
 
-export const STATES: Readonly<Record<ToolState, string>> = {
-  pinned: 'pinned',
-  eager: 'eager',
-  deferred: 'deferred',
-  denied: 'denied',
-  quarantined: 'quarantined',
-}
+const STATES = ['pinned', 'eager', 'deferred', 'denied', 'quarantined'] as const satisfies ToolState[]
 
 const ACTIONS: readonly (readonly [ToolAction, string, string])[] = [
   ['pin', 'Pin', 'Send in every request'],
@@ -77,149 +71,80 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
 }
 
+const tokens = (value: number) => (
+  <>
+    {short(value)} <span class="unit">tok</span>
+  </>
+)
+
 const columns: readonly Column<ToolRow>[] = [
-  {
-    key: 'tool',
-    title: 'Tool',
+  textColumn('tool', 'Tool', ({ tool }) => tool, {
     cell: ({ tool, description }) => (
-      <span title={`${visible(tool)}\n${visible(description)}`}>
-        <Data text={tool} />
-      </span>
+      <span title={`${visible(tool)}\n${visible(description)}`}>{visible(tool)}</span>
     ),
-    sortBy: ({ tool }) => tool,
-  },
-  {
-    key: 'server',
-    title: 'Server',
-    width: 9,
-    cell: ({ server }) => <Data text={server} />,
-    sortBy: ({ server, tool }) => `${server}/${tool}`,
-  },
+  }),
+  textColumn('server', 'Server', ({ server, tool }) => `${server}/${tool}`, {
+    width: 8.5,
+    cell: ({ server }) => visible(server),
+  }),
   {
     key: 'description',
     title: 'Description',
     room: 'wide-only',
-    cell: ({ description }) => (
-      <span class="quiet">
-        <Data text={description} />
-      </span>
-    ),
+    cell: ({ description }) => <span class="quiet">{visible(description)}</span>,
   },
-  {
-    key: 'state',
-    title: 'State',
-    width: 7,
+  textColumn('state', 'State', ({ state }) => state, {
+    width: 6.5,
     cell: ({ state, why }) => (
       <span
         class={state === 'quarantined' ? 'warn' : state === 'deferred' ? 'quiet' : ''}
         title={visible(why)}
       >
-        {STATES[state]}
+        {state}
       </span>
     ),
-    sortBy: ({ state }) => state,
-  },
-  {
-    key: 'risk',
-    title: 'Risk',
+  }),
+  textColumn('risk', 'Risk', ({ risk }) => risk, {
     width: 7,
     cell: ({ risk }) => (
       <span class="quiet" title={RISKS[risk][1]}>
         {RISKS[risk][0]}
       </span>
     ),
-    sortBy: ({ risk }) => risk,
-  },
-  {
-    key: 'calls',
-    title: 'Calls',
-    width: 5,
-    isNumber: true,
-    cell: ({ calls }) => number(calls),
-    sortBy: ({ calls }) => calls,
-  },
-  {
-    key: 'errors',
-    title: 'Failed',
-    width: 5,
-    isNumber: true,
-    cell: ({ errors, calls }) =>
-      errors > 0 ? (
-        <span class="bad" title={percent(errors, calls)}>
-          {count(errors)}
-        </span>
-      ) : (
-        number(0)
-      ),
-    sortBy: ({ errors }) => errors,
-  },
+  }),
+  numberColumn('calls', 'Calls', 4.5, ({ calls }) => calls),
+  numberColumn('errors', 'Failed', 5, ({ errors }) => errors, {
+    show: (errors) => <span class="bad">{count(errors)}</span>,
+  }),
   {
     key: 'used',
     title: 'Last use',
-    width: 7,
+    width: 6.5,
     isNumber: true,
     cell: ({ lastUsed }) =>
       lastUsed === undefined ? <span class="quiet">never</span> : <Ago time={lastUsed} />,
     sortBy: ({ lastUsed = 0 }) => lastUsed,
   },
-  {
-    key: 'definition',
-    title: 'Definition',
+  numberColumn('definition', 'Definition', 7, ({ definitionTokens }) => definitionTokens, {
     about: 'Tokens of the definition',
-    width: 7,
-    isNumber: true,
-    cell: ({ definitionTokens }) => tokens(definitionTokens),
-    sortBy: ({ definitionTokens }) => definitionTokens,
-  },
-  {
-    key: 'response',
-    title: 'Results',
+    show: tokens,
+  }),
+  numberColumn('response', 'Results', 6.5, ({ responseTokens }) => responseTokens, {
     about: 'Tokens of all results',
-    width: 7,
-    isNumber: true,
-    cell: ({ responseTokens, largestResponse }) => (
-      <span title={`Longest result: ${plural(largestResponse, 'token')}`}>{tokens(responseTokens)}</span>
-    ),
-    sortBy: ({ responseTokens }) => responseTokens,
-  },
-  {
-    key: 'searched',
-    title: 'Searched',
+    show: tokens,
+  }),
+  numberColumn('searched', 'Searched', 6.5, ({ searched }) => searched, {
     about: 'How often a recent search was followed by a call of this tool',
-    width: 7,
-    isNumber: true,
-    cell: ({ searched }) => number(searched),
-    sortBy: ({ searched }) => searched,
-  },
-  {
-    key: 'p50',
-    title: 'p50',
+  }),
+  numberColumn('p50', 'p50', 5.5, ({ p50 = -1 }) => p50, {
     about: 'Half of the calls are faster',
-    width: 5.5,
-    isNumber: true,
-    cell: ({ p50 }) => (p50 === undefined ? '' : duration(p50)),
-    sortBy: ({ p50 = -1 }) => p50,
-  },
-  {
-    key: 'p95',
-    title: 'p95',
+    cell: ({ p50 }) => p50 !== undefined && duration(p50),
+  }),
+  numberColumn('p95', 'p95', 5.5, ({ p95 = -1 }) => p95, {
     about: '95 % of the calls are faster',
-    width: 5.5,
-    isNumber: true,
-    cell: ({ p95 }) => (p95 === undefined ? '' : duration(p95)),
-    sortBy: ({ p95 = -1 }) => p95,
-  },
+    cell: ({ p95 }) => p95 !== undefined && duration(p95),
+  }),
 ]
-
-const number = (value: number) => (value === 0 ? <span class="quiet">0</span> : count(value))
-const tokens = (value: number) =>
-  value === 0 ? (
-    <span class="quiet">0</span>
-  ) : (
-    <>
-      {short(value)} <span class="unit">tok</span>
-    </>
-  )
 
 const keyOf = ({ set, server, tool }: ToolRow) => JSON.stringify([set, server, tool])
 
@@ -234,13 +159,13 @@ export function Tools() {
     >
       <Answer from={tools}>
         {({ tools: all }) =>
-          all.length === 0 ? (
+          all.length > 0 ? (
+            <ToolTable all={all} />
+          ) : (
             <Empty title="No tools yet">
               This page lists every tool with its cost and use. Add a server, for example with{' '}
               <code>{session.value?.command} import</code>.
             </Empty>
-          ) : (
-            <ToolTable all={all} />
           )
         }
       </Answer>
@@ -252,18 +177,18 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
   const { query } = place.value
   const name = Object.hasOwn(VIEWS, query.get('view') ?? '') ? (query.get('view') ?? 'all') : 'all'
   const { about, has, sort: own } = VIEWS[name] as View
-  const [server, state, text] = [query.get('server') ?? '', query.get('state') ?? '', query.get('text') ?? '']
+  const [server, state, text] = ['server', 'state', 'text'].map((key) => query.get(key) ?? '')
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [open, setOpen] = useState<ToolRow>()
   const [action, setAction] = useState<ToolAction>()
   const servers = useMemo(() => [...new Set(all.map((tool) => tool.server))].sort(), [all])
   const rows = useMemo(() => {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+    const words = (text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
     return all.filter(
       (tool) =>
         has(tool) &&
-        (server === '' || tool.server === server) &&
-        (state === '' || tool.state === state) &&
+        (!server || tool.server === server) &&
+        (!state || tool.state === state) &&
         words.every((word) => `${tool.server}/${tool.tool} ${tool.description}`.toLowerCase().includes(word)),
     )
   }, [all, has, server, state, text])
@@ -294,18 +219,8 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
           value={text}
           onInput={(event) => setQuery({ text: event.currentTarget.value })}
         />
-        <Filter
-          label="Server"
-          value={server}
-          options={servers}
-          onChange={(value) => setQuery({ server: value })}
-        />
-        <Filter
-          label="State"
-          value={state}
-          options={Object.entries(STATES)}
-          onChange={(value) => setQuery({ state: value })}
-        />
+        <Filter label="Server" options={servers} {...queryFilter('server')} />
+        <Filter label="State" options={STATES} {...queryFilter('state')} />
         <span class="quiet" role="status">
           {plural(rows.length, 'tool')}, {short(sum)} tokens of definitions
         </span>
@@ -321,6 +236,7 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
         <Table
           fills
           label="Tools"
+          filter={[name, server, state, text].join()}
           columns={columns}
           rows={rows}
           keyOf={keyOf}
@@ -334,14 +250,10 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
       {chosen.length > 0 && (
         <div class="bulk" role="toolbar" aria-label="Change the selected tools">
           <span role="status">{plural(chosen.length, 'tool')} selected</span>
-          {ACTIONS.map(([key, title, hint]) => (
-            <button key={key} type="button" title={hint} onClick={() => setAction(key)}>
-              {title}
-            </button>
-          ))}
-          <button type="button" class="plain" onClick={() => setSelected(new Set())}>
+          <Actions onAction={setAction} />
+          <Button class="plain" onClick={() => setSelected(new Set())}>
             Clear
-          </button>
+          </Button>
         </div>
       )}
       {action && (
@@ -368,6 +280,13 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
   )
 }
 
+const Actions = ({ onAction }: { onAction: (action: ToolAction) => void }) =>
+  ACTIONS.map(([key, title, hint]) => (
+    <Button key={key} title={hint} onClick={() => onAction(key)}>
+      {title}
+    </Button>
+  ))
+
 interface ToolDialogProps {
   readonly tool: ToolRow
   readonly onClose: () => void
@@ -378,12 +297,10 @@ function ToolDialog({ tool, onClose, onAction }: ToolDialogProps) {
   const { set, server, state, why, risk, description, calls, errors, refused, p50, p95, lastUsed } = tool
   return (
     <Dialog isPanel title={<ToolName {...tool} />} onClose={onClose}>
-      <p class="prose">
-        <Data text={description} />
-      </p>
+      <p class="prose">{visible(description)}</p>
       <Facts
         rows={[
-          ['State', <Data key="state" text={`${STATES[state]}. ${why}`} />],
+          ['State', visible(`${state}. ${why}`)],
           ['Risk', `${RISKS[risk][0]}. ${RISKS[risk][1]}`],
           ['Calls', `${count(calls)}, ${count(errors)} failed, ${count(refused)} refused`],
           ['Last use', lastUsed === undefined ? 'never' : <Ago key="used" time={lastUsed} />],
@@ -391,22 +308,16 @@ function ToolDialog({ tool, onClose, onAction }: ToolDialogProps) {
           ['Definition', plural(tool.definitionTokens, 'token')],
           [
             'Results',
-            `${plural(tool.responseTokens, 'token')}, at most ${count(tool.largestResponse)} in one`,
+            `${plural(tool.responseTokens, 'token')}, ${count(tool.largestResponse)} in the longest`,
           ],
         ]}
       />
       <div class="actions">
-        {ACTIONS.map(([key, title, hint]) => (
-          <button key={key} type="button" title={hint} onClick={() => onAction(key)}>
-            {title}
-          </button>
-        ))}
+        <Actions onAction={onAction} />
       </div>
       <p>
-        <a href={pathTo('servers', { set, server })}>
-          Server <Data text={server} />
-        </a>{' '}
-        · <a href={pathTo('work', { server, tool: tool.tool })}>Calls of this tool</a>
+        <a href={pathTo('servers', { set, server })}>Server {visible(server)}</a> ·{' '}
+        <a href={pathTo('work', { server, tool: tool.tool })}>Calls of this tool</a>
       </p>
     </Dialog>
   )
@@ -441,21 +352,17 @@ function ChangeDialog({ request, onClose }: { request: ChangeRequest; onClose: (
               <summary>{plural(preview.skipped.length, 'tool')} skipped</summary>
               <ul>
                 {preview.skipped.slice(0, 50).map(({ server, tool, reason }) => (
-                  <li key={`${server}/${tool}`}>
-                    <Data text={`${server}/${tool}: ${reason}`} />
-                  </li>
+                  <li key={`${server}/${tool}`}>{visible(`${server}/${tool}: ${reason}`)}</li>
                 ))}
               </ul>
             </details>
           )}
           <footer>
-            <button type="button" onClick={() => onClose(false)}>
-              Cancel
-            </button>
+            <Button onClick={() => onClose(false)}>Cancel</Button>
             {changed.length > 0 && (
-              <button type="button" class="primary" onClick={write}>
+              <Button class="primary" onClick={write}>
                 Write {changed.length === 1 ? 'this change' : `${changed.length} files`}
-              </button>
+              </Button>
             )}
           </footer>
         </>
@@ -466,7 +373,7 @@ function ChangeDialog({ request, onClose }: { request: ChangeRequest; onClose: (
 
 const MARKS = { kept: ' ', added: '+', removed: '−' } as const
 
-export const Lines = ({ files }: { files: readonly FileChange[] }) => (
+const Lines = ({ files }: { files: readonly FileChange[] }) => (
   <>
     {files.map(({ path, lines }) => (
       <section key={path} class="lines" aria-label={visible(path)}>
@@ -476,8 +383,8 @@ export const Lines = ({ files }: { files: readonly FileChange[] }) => (
         <ol tabIndex={0}>
           {lines.map(({ kind, line, text }) => (
             <li key={`${kind}${line}`} class={kind}>
-              <span class="line-number">{line}</span>
-              <span class="mark">{MARKS[kind]}</span>
+              <span>{line}</span>
+              <span>{MARKS[kind]}</span>
               <code>{visible(text)}</code>
             </li>
           ))}
@@ -492,9 +399,7 @@ function History() {
   const [isOpen, setOpen] = useState(false)
   return (
     <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Changes
-      </button>
+      <Button onClick={() => setOpen(true)}>Changes</Button>
       {isOpen && <HistoryDialog onClose={() => setOpen(false)} />}
     </>
   )
@@ -510,32 +415,32 @@ function HistoryDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog isPanel title="Changes" onClose={onClose}>
       <Answer from={changes}>
-        {({ changes: all }) =>
-          all.length === 0 ? (
-            <Empty title="No changes yet">
-              Each change you make here is listed with the lines it wrote, and can be undone.
-            </Empty>
-          ) : (
-            all.map((change) => (
-              <section key={change.id}>
-                <div class="section-head">
-                  <h3>
-                    <Data text={change.title} />{' '}
+        {({ changes: all }) => (
+          <>
+            {all.length === 0 && (
+              <Empty title="No changes yet">
+                Each change you make here is listed with the lines it wrote, and can be undone.
+              </Empty>
+            )}
+            {all.map((change) => (
+              <Section
+                key={change.id}
+                level="h3"
+                title={
+                  <>
+                    {visible(change.title)}{' '}
                     <span class="quiet">
                       <Ago time={change.time} />
                     </span>
-                  </h3>
-                  {change.isUndoable && (
-                    <button type="button" onClick={() => undo(change)}>
-                      Undo
-                    </button>
-                  )}
-                </div>
+                  </>
+                }
+                aside={change.isUndoable && <Button onClick={() => undo(change)}>Undo</Button>}
+              >
                 <Lines files={change.files} />
-              </section>
-            ))
-          )
-        }
+              </Section>
+            ))}
+          </>
+        )}
       </Answer>
     </Dialog>
   )

@@ -1,6 +1,6 @@
 /** Small parts that every page uses. */
 import type { ComponentChildren, JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ago, exactTime, visible } from './format.js'
 import { announcement, clock, type Loaded } from './gateway.js'
 
@@ -17,7 +17,7 @@ const ICONS = {
   system: 'M2 3h12v8H2zM6 13.5h4M8 11v2.5',
   close: 'm4 4 8 8M12 4l-8 8',
 } as const
-export type IconName = keyof typeof ICONS
+type IconName = keyof typeof ICONS
 
 export const Icon = ({ name }: { name: IconName }) => (
   <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -25,26 +25,21 @@ export const Icon = ({ name }: { name: IconName }) => (
   </svg>
 )
 
-/** Text that a server, a client or a model wrote. */
-export const Data = ({ text }: { text: string }) => <>{visible(text)}</>
+export const Button = (props: JSX.IntrinsicElements['button']) => <button type="button" {...props} />
 
 export function Ago({ time }: { time: number | string }) {
-  const at = typeof time === 'string' ? Date.parse(time) : time
+  const at = new Date(time)
   return (
-    <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>
-      {ago(at, clock.value)}
+    <time dateTime={at.toISOString()} title={exactTime(at)}>
+      {ago(+at, clock.value)}
     </time>
   )
 }
 
 export const ToolName = ({ server, tool }: { server: string; tool: string }) => (
   <span class="tool-name" title={visible(server === '' ? tool : `${server}/${tool}`)}>
-    {server !== '' && (
-      <span class="quiet">
-        <Data text={server} />/
-      </span>
-    )}
-    <Data text={tool} />
+    {server !== '' && <span class="quiet">{visible(server)}/</span>}
+    {visible(tool)}
   </span>
 )
 
@@ -69,6 +64,26 @@ export const Page = ({ title, about, aside, children, fills = false }: PageProps
     {children}
   </div>
 )
+
+interface SectionProps {
+  readonly title: ComponentChildren
+  readonly aside?: ComponentChildren
+  readonly children: ComponentChildren
+  readonly level?: 'h2' | 'h3'
+}
+
+export function Section({ title, aside, children, level: Heading = 'h2' }: SectionProps) {
+  const id = useId()
+  return (
+    <section aria-labelledby={id}>
+      <div class="section-head">
+        <Heading id={id}>{title}</Heading>
+        {aside}
+      </div>
+      {children}
+    </section>
+  )
+}
 
 export const Empty = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <div class="empty">
@@ -95,7 +110,7 @@ export const Problem = ({ children }: { children: ComponentChildren }) => (
   </p>
 )
 
-interface SelectProps {
+interface ChoiceProps {
   readonly label: string
   readonly value: string
   /** Values, or pairs of value and text. */
@@ -104,37 +119,30 @@ interface SelectProps {
 }
 
 /** A filter. Its first choice is "all". */
-export const Filter = ({ label, value, options, onChange }: SelectProps) => (
-  <label class="field">
+export const Filter = ({ label, value, options, onChange }: ChoiceProps) => (
+  <label>
     <span class="reader">{label}</span>
     <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
       <option value="">{label}: all</option>
-      {options.map((option) => {
-        const [key, text] = typeof option === 'string' ? [option, option] : option
-        return (
-          <option key={key} value={key}>
-            {visible(text)}
-          </option>
-        )
-      })}
+      {options.map(toPair).map(([key, text]) => (
+        <option key={key} value={key}>
+          {visible(text)}
+        </option>
+      ))}
     </select>
   </label>
 )
 
-interface ChoicesProps {
-  readonly label: string
-  readonly value: string
-  readonly options: readonly (readonly [string, string])[]
-  readonly onChange: (value: string) => void
-}
+const toPair = (option: ChoiceProps['options'][number]) =>
+  typeof option === 'string' ? ([option, option] as const) : option
 
 /** A few choices, all visible. */
-export const Choices = ({ label, value, options, onChange }: ChoicesProps) => (
+export const Choices = ({ label, value, options, onChange }: ChoiceProps) => (
   <fieldset class="choices" aria-label={label}>
-    {options.map(([key, text]) => (
-      <button key={key} type="button" aria-pressed={key === value} onClick={() => onChange(key)}>
+    {options.map(toPair).map(([key, text]) => (
+      <Button key={key} aria-pressed={key === value} onClick={() => onChange(key)}>
         {text}
-      </button>
+      </Button>
     ))}
   </fieldset>
 )
@@ -147,11 +155,7 @@ export function Copy({ text, children = 'Copy' }: { text: string; children?: Com
     setCopied(true)
     setTimeout(setCopied, 1500, false)
   }
-  return (
-    <button type="button" onClick={copy}>
-      {isCopied ? 'Copied' : children}
-    </button>
-  )
+  return <Button onClick={copy}>{isCopied ? 'Copied' : children}</Button>
 }
 
 interface DialogProps {
@@ -177,9 +181,9 @@ export function Dialog({ title, onClose, children, isPanel = false }: DialogProp
       <div class="dialog-body">
         <header>
           <h2 id="dialog-title">{title}</h2>
-          <button type="button" class="plain" aria-label="Close" onClick={() => dialog.current?.close()}>
+          <Button class="plain" aria-label="Close" onClick={() => dialog.current?.close()}>
             <Icon name="close" />
-          </button>
+          </Button>
         </header>
         {children}
       </div>
@@ -190,16 +194,14 @@ export function Dialog({ title, onClose, children, isPanel = false }: DialogProp
 /** A label and a value. */
 export const Facts = ({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) => (
   <dl class="facts">
-    {rows.map(
-      ([label, value]) =>
-        value !== undefined &&
-        value !== '' && (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ),
-    )}
+    {rows
+      .filter(([, value]) => value !== undefined && value !== '')
+      .map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
   </dl>
 )
 

@@ -3,81 +3,44 @@ import type { CallsAnswer, WorkAnswer, WorkSlot } from '@toolwell/gateway/api'
 import { useEffect, useState } from 'preact/hooks'
 import { CallTable } from './calls.js'
 import { Chart } from './chart-box.js'
-import { count, plural, short, shortFolder, visible } from './format.js'
+import { addUp, count, lastFolder, plural, short, visible } from './format.js'
 import { attempt, get, revisions, session, useAnswer } from './gateway.js'
-import { pathTo, place, setQuery } from './router.js'
-import { type Column, Table } from './table.js'
-import { Answer, Choices, Data, Empty, Filter, Page } from './ui.js'
+import { pathTo, place, queryFilter, setQuery } from './router.js'
+import { type Column, numberColumn, Table, textColumn } from './table.js'
+import { Answer, Button, Choices, Empty, Filter, Page, Section } from './ui.js'
 
 const HOUR = 3_600_000
+const PERIODS = [
+  ['hour', '48 hours'],
+  ['day', '90 days'],
+] as const
 const OUTCOMES = [
   ['ok', 'ok'],
   ['error', 'failed'],
   ['refused', 'refused'],
 ] as const
 
-interface Group extends Omit<WorkSlot, 'start'> {}
+type Group = Omit<WorkSlot, 'start'>
 
 const columns: readonly Column<Group>[] = [
-  {
-    key: 'project',
-    title: 'Project',
+  textColumn('project', 'Project', ({ project }) => project, {
     cell: ({ project }) => (
       <span title={visible(project)}>
-        {project === '' ? <span class="quiet">no folder</span> : visible(shortFolder(project))}
+        {project === '' ? <span class="quiet">no folder</span> : visible(lastFolder(project))}
       </span>
     ),
-    sortBy: ({ project }) => project,
-  },
-  {
-    key: 'client',
-    title: 'Client',
-    width: 12,
-    cell: ({ client }) => <Data text={client} />,
-    sortBy: ({ client }) => client,
-  },
-  {
-    key: 'calls',
-    title: 'Calls',
-    width: 6,
-    isNumber: true,
-    cell: ({ calls }) => count(calls),
-    sortBy: ({ calls }) => calls,
-  },
-  {
-    key: 'errors',
-    title: 'Failed',
-    width: 6,
-    isNumber: true,
-    cell: ({ errors }) => <span class={errors > 0 ? 'bad' : 'quiet'}>{count(errors)}</span>,
-    sortBy: ({ errors }) => errors,
-  },
-  {
-    key: 'refused',
-    title: 'Refused',
-    width: 6,
-    isNumber: true,
+  }),
+  textColumn('client', 'Client', ({ client }) => client, { width: 12 }),
+  numberColumn('calls', 'Calls', 6, ({ calls }) => calls),
+  numberColumn('errors', 'Failed', 6, ({ errors }) => errors, {
+    show: (errors) => <span class="bad">{count(errors)}</span>,
+  }),
+  numberColumn('refused', 'Refused', 6, ({ refused }) => refused, {
     room: 'extra',
-    cell: ({ refused }) => <span class={refused > 0 ? 'warn' : 'quiet'}>{count(refused)}</span>,
-    sortBy: ({ refused }) => refused,
-  },
-  {
-    key: 'searches',
-    title: 'Searches',
-    width: 7,
-    isNumber: true,
-    room: 'extra',
-    cell: ({ searches }) => count(searches),
-    sortBy: ({ searches }) => searches,
-  },
-  {
-    key: 'tokens',
-    title: 'Result tokens',
-    width: 9,
-    isNumber: true,
-    cell: ({ tokensOut }) => short(tokensOut),
-    sortBy: ({ tokensOut }) => tokensOut,
-  },
+    show: (refused) => <span class="warn">{count(refused)}</span>,
+  }),
+  numberColumn('searches', 'Searches', 7, ({ searches }) => searches, { room: 'extra' }),
+  numberColumn('tokens', 'Result tokens', 9, ({ tokensOut }) => tokensOut, { show: short }),
 ]
 
 export function Work() {
@@ -94,23 +57,20 @@ export function Work() {
         <Choices
           label="Period"
           value={unit}
-          options={[
-            ['hour', '48 hours'],
-            ['day', '90 days'],
-          ]}
+          options={PERIODS}
           onChange={(value) => setQuery({ unit: value === 'day' ? value : undefined })}
         />
       }
     >
       <Answer from={work}>
         {(answer) =>
-          answer.clients.length === 0 ? (
+          answer.clients.length > 0 ? (
+            <Overview answer={answer} />
+          ) : (
             <Empty title="No calls yet">
               When an agent calls a tool, this page shows the calls of each project over time. Connect a
               client to <code>{session.value?.address}</code> first.
             </Empty>
-          ) : (
-            <Overview answer={answer} />
           )
         }
       </Answer>
@@ -119,98 +79,62 @@ export function Work() {
 }
 
 function Overview({ answer }: { answer: WorkAnswer }) {
-  const { query } = place.value
   const { unit, slots } = answer
-  const step = unit === 'hour' ? HOUR : 24 * HOUR
+  const [step, most, period] = unit === 'hour' ? [HOUR, 48, '48 hours'] : [24 * HOUR, 90, '90 days']
   const newest = Math.floor(Date.now() / step) * step
-  const times = Array.from(
-    { length: unit === 'hour' ? 48 : 90 },
-    (_, index, all = unit === 'hour' ? 48 : 90) => newest - (all - 1 - index) * step,
-  )
-  const sumAt = (time: number, key: 'calls' | 'errors') =>
-    slots.reduce((sum, slot) => sum + (Math.floor(slot.start / step) * step === time ? slot[key] : 0), 0)
-  const [ran, failed] = [
-    times.map((time) => sumAt(time, 'calls')),
-    times.map((time) => sumAt(time, 'errors')),
-  ]
+  const times = Array.from({ length: most }, (_, index) => newest - (most - 1 - index) * step)
+  const byTime = Map.groupBy(slots, ({ start }) => Math.floor(start / step) * step)
+  const sums = times.map((time) => addUp(byTime.get(time) ?? [], 'calls', 'errors'))
   const groups = groupSlots(slots)
-  const filter = (key: string) => ({
-    value: query.get(key) ?? '',
-    onChange: (value: string) => setQuery({ [key]: value }),
-  })
-  const total = ran.reduce((sum, each) => sum + each, 0)
   return (
     <>
       <Chart
-        label={`${plural(total, 'call')} in the last ${unit === 'hour' ? '48 hours' : '90 days'}`}
+        label={`${plural(addUp(sums, 'calls').calls, 'call')} in the last ${period}`}
         unit={unit}
         times={times}
         series={[
-          { label: 'calls', values: ran, color: '--chart' },
-          { label: 'failed', values: failed, color: '--bad-dot' },
+          { label: 'calls', values: sums.map(({ calls }) => calls), color: '--chart' },
+          { label: 'failed', values: sums.map(({ errors }) => errors), color: '--bad-dot' },
         ]}
-        describe={(index) => `${plural(ran[index] ?? 0, 'call')}, ${count(failed[index] ?? 0)} failed`}
+        describe={(index) => `${plural(sums[index]?.calls ?? 0, 'call')}, ${sums[index]?.errors ?? 0} failed`}
       />
       <div class="filters">
-        <Filter label="Project" options={answer.projects.filter(Boolean)} {...filter('project')} />
-        <Filter label="Client" options={answer.clients} {...filter('client')} />
-        <Filter label="Server" options={answer.servers} {...filter('server')} />
-        <Filter label="Outcome" options={OUTCOMES} {...filter('outcome')} />
+        <Filter label="Project" options={answer.projects.filter(Boolean)} {...queryFilter('project')} />
+        <Filter label="Client" options={answer.clients} {...queryFilter('client')} />
+        <Filter label="Server" options={answer.servers} {...queryFilter('server')} />
+        <Filter label="Outcome" options={OUTCOMES} {...queryFilter('outcome')} />
         <input
           type="search"
           placeholder="Tool"
           aria-label="Tool"
-          value={query.get('tool') ?? ''}
+          value={place.value.query.get('tool') ?? ''}
           onChange={(event) => setQuery({ tool: event.currentTarget.value.trim() })}
         />
       </div>
       {groups.length > 0 && (
-        <section aria-labelledby="groups">
-          <h2 id="groups">Projects and clients</h2>
-          <Groups groups={groups} />
-        </section>
+        <Section title="Projects and clients">
+          <Table
+            label="Projects and clients"
+            columns={columns}
+            rows={groups}
+            keyOf={({ project, client }) => `${project}\n${client}`}
+            sort={{ key: 'calls', isDescending: true }}
+            onOpen={({ project, client }) => setQuery({ project, client })}
+          />
+        </Section>
       )}
       <CallList />
     </>
   )
 }
 
-function Groups({ groups }: { groups: readonly Group[] }) {
-  const [sort, setSort] = useState({ key: 'calls', isDescending: true })
-  return (
-    <Table
-      label="Projects and clients"
-      columns={columns}
-      rows={groups}
-      keyOf={({ project, client }) => `${project}\n${client}`}
-      sort={sort}
-      onSort={setSort}
-      onOpen={({ project, client }) => setQuery({ project, client })}
-    />
-  )
-}
-
-function groupSlots(slots: readonly WorkSlot[]): Group[] {
-  const groups = new Map<string, Group>()
-  for (const { start: _, ...slot } of slots) {
-    const key = `${slot.project}\n${slot.client}`
-    const known = groups.get(key)
-    groups.set(
-      key,
-      known
-        ? {
-            ...known,
-            calls: known.calls + slot.calls,
-            errors: known.errors + slot.errors,
-            refused: known.refused + slot.refused,
-            searches: known.searches + slot.searches,
-            tokensOut: known.tokensOut + slot.tokensOut,
-          }
-        : slot,
-    )
-  }
-  return [...groups.values()].filter(({ calls, refused }) => calls + refused > 0)
-}
+const groupSlots = (slots: readonly WorkSlot[]): Group[] =>
+  [...Map.groupBy(slots, ({ project, client }) => `${project}\n${client}`).values()]
+    .map((own) => ({
+      ...(own[0] as WorkSlot),
+      ...addUp(own, 'calls', 'errors', 'refused', 'searches', 'tokensOut'),
+    }))
+    .filter(({ calls, refused }) => calls + refused > 0)
 
 function CallList() {
   const { query } = place.value
@@ -230,34 +154,23 @@ function CallList() {
       setMore([...more, next])
     })
   return (
-    <section aria-labelledby="calls">
-      <h2 id="calls">Calls</h2>
+    <Section title="Calls">
       <Answer from={first}>
         {({ calls }) => {
-          const all = [
-            ...new Map(
-              [calls, ...more.map((page) => page.calls)].flat().map((call) => [call.id, call]),
-            ).values(),
-          ]
-          if (all.length === 0)
-            return (
-              <Empty title="No matching calls">
-                The latest 2,000 calls are kept with their details.{' '}
-                <a href={pathTo('work')}>Show all calls</a>
-              </Empty>
-            )
-          return (
+          const pages = [calls, ...more.map((page) => page.calls)].flat()
+          const all = [...new Map(pages.map((call) => [call.id, call])).values()]
+          return all.length > 0 ? (
             <>
               <CallTable label="Calls" calls={all} />
-              {before !== undefined && (
-                <button type="button" onClick={load}>
-                  Show older calls
-                </button>
-              )}
+              {before !== undefined && <Button onClick={load}>Show older calls</Button>}
             </>
+          ) : (
+            <Empty title="No matching calls">
+              The latest 2,000 calls are kept with their details. <a href={pathTo('work')}>Show all calls</a>
+            </Empty>
           )
         }}
       </Answer>
-    </section>
+    </Section>
   )
 }

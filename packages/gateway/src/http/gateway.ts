@@ -81,6 +81,8 @@ export interface GatewayOptions extends Omit<ServerSetsOptions, 'onEvent'> {
   readonly instance?: string
   /** Folder with the page of the dashboard. Default: only the API. */
   readonly dashboard?: string
+  /** The command that prints a link to the dashboard. Default: `toolwell dashboard`. */
+  readonly linkCommand?: string
   /** Trusted configs of projects. They stay trusted if the user changes them on the dashboard. */
   readonly projects?: TrustedProjects
   readonly onEvent?: (event: GatewayEvent) => void
@@ -189,6 +191,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     instance,
     startedAt,
     command: options.command ?? COMMAND,
+    linkCommand: options.linkCommand ?? `${COMMAND} dashboard`,
     now,
   })
   const limits = new CallLimits(now)

@@ -24,6 +24,8 @@ export interface SessionAnswer {
   readonly address: string
   /** The words that start the command, for lines that the user pastes. */
   readonly command: string
+  /** The command for a new link. */
+  readonly linkCommand: string
   readonly sets: readonly SetSummary[]
 }
 

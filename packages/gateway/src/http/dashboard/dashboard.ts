@@ -42,8 +42,9 @@ export interface DashboardOptions {
   readonly version: string
   readonly instance: string
   readonly startedAt: number
-  /** The words that start the command. */
+  /** The words that start the command, and the whole command for a new link. */
   readonly command: string
+  readonly linkCommand: string
   readonly now: () => number
 }
 
@@ -91,8 +92,20 @@ const LARGEST_BODY = 1024 * 1024
 const COLLECT = 200
 
 export function createDashboard(options: DashboardOptions): Dashboard {
-  const { page, key, serverSets, recorder, stats, clients, command, version, instance, startedAt, now } =
-    options
+  const {
+    page,
+    key,
+    serverSets,
+    recorder,
+    stats,
+    clients,
+    command,
+    linkCommand,
+    version,
+    instance,
+    startedAt,
+    now,
+  } = options
   const access = new Access(now)
   const streams = new EventStreams()
   const sets = new Sets(serverSets)
@@ -119,6 +132,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       startedAt,
       address: `http://${headers.host}/mcp`,
       command,
+      linkCommand,
       sets: sets.all.map(summarise),
     }),
     now: () => {
@@ -165,7 +179,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       throw new ApiError(
         401,
         'no-cookie',
-        `This needs the cookie of the dashboard, and no token replaces it. Open the dashboard with: ${command} dashboard`,
+        `This needs the cookie of the dashboard, and no token replaces it. Open the dashboard with: ${linkCommand}`,
       )
     const [route, id] = findRoute(url.pathname.slice(API.length))
     if (request.method === 'GET') {
@@ -212,7 +226,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     if (!isOpen) {
       const why =
         code === null ? 'This page needs a link.' : 'This link was used before, or is older than two minutes.'
-      return sendText(response, 401, `${why}\n\nGet a new link in a terminal:\n\n    ${command} dashboard\n`)
+      return sendText(response, 401, `${why}\n\nGet a new link in a terminal:\n\n    ${linkCommand}\n`)
     }
     if (request.method !== 'GET') throw new ApiError(405, 'wrong-method', 'Pages are read with GET.')
     if (url.pathname === '/dashboard') return redirect()
@@ -296,7 +310,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
         if (url.pathname === DASHBOARD_LINK_PATH) {
           const [, given = ''] = /^Bearer +(\S+) *$/i.exec(header(request, 'authorization') ?? '') ?? []
           if (request.method !== 'POST' || !isSame(given, key))
-            throw new ApiError(403, 'no-key', `Only the command creates links. Run: ${command} dashboard`)
+            throw new ApiError(403, 'no-key', `Only the command creates links. Run: ${linkCommand}`)
           const { localPort } = request.socket
           return reply(response, 200, {
             url: `http://127.0.0.1:${localPort}/dashboard/?code=${access.createCode()}`,
