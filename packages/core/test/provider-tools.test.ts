@@ -204,6 +204,43 @@ describe.each(deliveries)('an agent on the Responses API with hosted tools and p
   })
 })
 
+describe('calls of a program that OpenAI runs', () => {
+  const user = { role: 'user', content: 'Go.' }
+  const program = { type: 'program', id: 'prog_1', call_id: 'pc_1', code: 'add()', fingerprint: 'f' }
+  const caller = { type: 'program', caller_id: 'pc_1' }
+  const inner = (id: string, name: string) => ({
+    type: 'function_call',
+    id: `fc_${id}`,
+    call_id: id,
+    name,
+    arguments: '{"value":"1"}',
+    caller,
+  })
+  const check = (parts: object) => responsesProtocol().violationOf({ model: 'x', ...parts } as never)
+
+  it.each(deliveries)('have outputs that name the program, and no text next to them: %o', async (given) => {
+    const well = createToolwell({ tools: [tool('add'), tool('batch')], ...(given as ToolwellOptions) })
+    const openai = openaiResponses(await well.open({ id: 'a' }), {
+      providerTools: [{ type: 'programmatic_tool_calling' }],
+    })
+    const reply = [program, inner('call_1', 'add'), inner('call_2', 'batch'), inner('call_3', 'no_such_tool')]
+    const turn = await openai.begin([user])
+    const { messages, answers } = await turn.run({ output: reply.slice(0, 3) })
+    expect(messages.map((item) => item.caller)).toEqual([caller, caller])
+    well.catalogue.setSource('late', { tools: hundred.slice(0, 2) })
+    const next = await openai.begin([user, ...reply.slice(0, 3), ...messages])
+    expect(check(next.parts)).toBeUndefined()
+    const outputs = next.parts.input.filter(({ type }) => type === 'function_call_output')
+    expect(outputs.map(({ output }) => output)).toEqual(answers.map(({ text }) => text))
+    // The process died before it answered, or the host dropped the field.
+    for (const kept of [[], messages.map(({ caller: _, ...rest }) => rest)]) {
+      const { parts } = await openai.begin([user, ...reply.slice(0, 3), ...kept])
+      expect(check(parts)).toBeUndefined()
+    }
+    expect(check((await openai.begin([user, ...reply])).parts)).toBeUndefined()
+  })
+})
+
 describe('calls of code that Anthropic runs', () => {
   const providerTools = [{ type: 'code_execution_20260120', name: 'code_execution' }]
   const add = tool('add', { callers: ['direct', 'code'], defer: true, eagerInputStreaming: true })

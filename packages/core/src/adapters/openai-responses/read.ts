@@ -119,9 +119,8 @@ export function readReplyText(items: readonly ResponsesItem[]): string {
 }
 
 function functionCall(item: ResponsesCall): UnitCall {
-  const { call_id: id, name, arguments: text } = item
+  const { call_id: id, name, arguments: text, caller } = item
   const native = { wire: WIRE, value: item }
-  const { caller } = item as { readonly caller?: unknown }
   const code =
     isRecord(caller) && caller.type === 'program' ? { fromCode: plainText(caller.caller_id) || CODE } : {}
   const written = typeof text === 'string' ? { text } : {}

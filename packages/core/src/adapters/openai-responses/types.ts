@@ -15,6 +15,8 @@ export interface ResponsesItem {
   readonly arguments?: unknown
   readonly output?: unknown
   readonly execution?: string
+  /** The caller of a tool: the model, or one of its programs. */
+  readonly caller?: unknown
   readonly encrypted_content?: string | null
   readonly tools?: unknown
 }

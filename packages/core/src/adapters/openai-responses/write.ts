@@ -1,6 +1,6 @@
 /** Writes units as items of the Responses API. If the delivery is native, the loader's calls are searches of the API. */
 
-import { dropUndefined } from '../../base/data.js'
+import { dropUndefined, isRecord } from '../../base/data.js'
 import type { MediaPart, ResultPart } from '../../result/part.js'
 import { acceptsMedia } from '../../result/wire-media.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -21,6 +21,7 @@ import type { Warn } from '../shared/wire.js'
 import { readReplyText } from './read.js'
 import { writeFunction } from './tools.js'
 import {
+  isCall,
   isMessage,
   isSearchCall,
   isSearchOutput,
@@ -44,14 +45,17 @@ export function writeItems(
 ): ResponsesItem[] {
   /** Ids of searches, until another call uses them again. */
   const searches = new Set<string>()
+  const callers = new Map<string, unknown>()
   const output: ResponsesItem[] = []
   const words = createWords(output)
   const written = (unit: Exclude<Unit, { kind: 'note' }>): readonly ResponsesItem[] => {
     if (unit.kind === 'assistant') {
       const items = replyItems(unit, view)
-      for (const item of items)
+      for (const item of items) {
         if (isSearchCall(item)) searches.add(item.call_id)
         else if (searches.size > 0) searches.delete(readCallId(item) ?? '')
+        if (isCall(item)) callers.set(item.call_id, item.caller)
+      }
       return items
     }
     if (unit.kind === 'answer') {
@@ -59,7 +63,7 @@ export function writeItems(
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
         warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
-      return [writeAnswerUnit(unit, toSearch, view, prompts)]
+      return [withCaller(writeAnswerUnit(unit, toSearch, view, prompts), callers.get(unit.callId))]
     }
     return [own(unit) ?? message(unit.kind, unit.text)]
   }
@@ -79,11 +83,22 @@ export function writeItems(
 }
 
 /** Writes the answer to a call. */
-export function writeAnswer(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
+export function writeAnswer(
+  answer: CallAnswer,
+  view: SurfaceView,
+  prompts: Prompts,
+  call?: UnitCall,
+): ResponsesItem {
   const { callId, text, outcome, parts } = answer
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
   if (isSearch) return searchOutput(callId, listRevealed(outcome.result), text, prompts)
-  return callOutput(callId, parts ? writeOutput(parts, prompts) : text)
+  const item = call?.native?.value as ResponsesItem | undefined
+  return withCaller(callOutput(callId, parts ? writeOutput(parts, prompts) : text), item?.caller)
+}
+
+/** The output of a call made by a program names that program too (SDK type `FunctionCallOutput`). */
+function withCaller(item: ResponsesItem, caller: unknown): ResponsesItem {
+  return isRecord(caller) && caller.type === 'program' && !isRecord(item.caller) ? { ...item, caller } : item
 }
 
 function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
