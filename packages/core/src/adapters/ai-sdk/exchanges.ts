@@ -15,7 +15,7 @@ import { placeAnchors } from '../shared/anchors.js'
 import { findServerState, refuseServerState } from '../shared/check-input.js'
 import { readFigure } from '../shared/stream.js'
 import { argumentsObject, type UnitCall } from '../shared/thread.js'
-import { ignoresSearch } from '../shared/tools.js'
+import { IGNORED, ignoresSearch } from '../shared/tools.js'
 import type { Exchange } from './model.js'
 import { createReplyReader } from './model.js'
 import {
@@ -155,6 +155,8 @@ export function createExchanges(
           ...rest,
           prompt: turn.parts.prompt,
           ...(tools.length > 0 ? { tools, toolChoice } : {}),
+          // A stream shows only there whether the server ignores the search.
+          ...(search === undefined ? {} : { includeRawChunks: true }),
         },
         warnings(sent, received) {
           const isIgnored = isRecord(sent) && ignoresSearch(received, sent.tools)
@@ -175,7 +177,9 @@ export function createExchanges(
           unwrapped: (call) => (call.toolName === search ? unwrapSearch(call) : parseTextArguments(call)),
           found: batch.expect,
         }),
-        async close(usage) {
+        async close(usage, sent, received) {
+          if (search !== undefined && isRecord(sent) && ignoresSearch(received, sent.tools))
+            await port.giveUpDelivery(turn.view.requestId, IGNORED, true)
           batch.close()
           const given = readUsage(usage)
           const { requestId } = turn.view
