@@ -20,6 +20,7 @@ import type { Exchange } from './model.js'
 import { createReplyReader } from './model.js'
 import {
   chooseNativeWay,
+  countCleared,
   detectProtocol,
   isRefusal,
   keepsThinking,
@@ -120,12 +121,14 @@ export function createExchanges(
       const given = asked.tools ?? []
       const names = new Set(given.map(({ name }) => name))
       const others = given.flatMap(({ name }) => (registry.has(name) ? [] : [name]))
+      let cleared = 0
       const wire = aiWire(protocol, port.prompts, {
         beside: others,
         way: possible,
         given: (name) => names.has(name),
         keepsThinking: keepsThinking(asked),
         runsCode: findCode(given) !== undefined,
+        countCleared: () => cleared,
         mistral: /^mistral\b/.test(provider),
       })
       const turn = await createAdapter(conversation, wire).begin(restoreWritten(asked.prompt))
@@ -177,7 +180,8 @@ export function createExchanges(
           unwrapped: (call) => (call.toolName === search ? unwrapSearch(call) : parseTextArguments(call)),
           found: batch.expect,
         }),
-        async close(usage, sent, received) {
+        async close({ usage, providerMetadata, sent, received }) {
+          cleared = countCleared(providerMetadata)
           if (search !== undefined && isRecord(sent) && ignoresSearch(received, sent.tools))
             await port.giveUpDelivery(turn.view.requestId, IGNORED, true)
           batch.close()

@@ -14,14 +14,22 @@ import {
   isModel,
 } from './types.js'
 
+/** The end of a reply, with the bodies of the request and the response, if the model exposes them. */
+export interface Ending {
+  readonly usage?: unknown
+  readonly providerMetadata?: unknown
+  readonly sent: unknown
+  readonly received: unknown
+}
+
 /** One request to a model, and its reply. */
 export interface Exchange {
   readonly options: AiCallOptions
   /** `sent`, `received`: the bodies of the request and the response, if the model exposes them. */
   warnings(sent: unknown, received?: unknown): readonly { readonly type: 'other'; readonly message: string }[]
   readonly reader: ReplyReader
-  /** Closes the exchange when the reply is complete, with the usage of the model and both bodies. */
-  close(usage: unknown, sent: unknown, received: unknown): Promise<void>
+  /** Closes the exchange when the reply is complete. */
+  close(ending: Ending): Promise<void>
   /** Handles a refusal of the provider. True if the request can be sent in another way. */
   refused(error: unknown): Promise<boolean>
 }
@@ -65,8 +73,10 @@ async function send<Result>(
 async function generate(model: AiModel, options: AiCallOptions, open: OpenExchange) {
   const { exchange, result } = await send(model, options, open, (sent) => model.doGenerate(sent))
   const content = result.content.flatMap((part) => exchange.reader.read(part) ?? [])
-  await exchange.close(result.usage, result.request?.body, result.response?.body)
-  const warnings = exchange.warnings(result.request?.body, result.response?.body)
+  const { usage, providerMetadata } = result
+  const [sent, received] = [result.request?.body, result.response?.body]
+  await exchange.close({ usage, providerMetadata, sent, received })
+  const warnings = exchange.warnings(sent, received)
   return { ...result, content, warnings: [...(result.warnings ?? []), ...warnings] }
 }
 
@@ -91,8 +101,7 @@ function read(
         if (!includeRawChunks) return
       }
       // Before the SDK sees the end: it starts the calls then.
-      if (part.type === 'finish')
-        await exchange.close((part as { readonly usage?: unknown }).usage, sent, received)
+      if (part.type === 'finish') await exchange.close({ ...part, sent, received })
       const seen =
         part.type === 'stream-start' ? warned(part, exchange.warnings(sent)) : exchange.reader.read(part)
       if (seen) controller.enqueue(seen)

@@ -105,6 +105,7 @@ export interface AiGenerated extends AiSent {
   readonly content: readonly AiReplyPart[]
   readonly warnings?: readonly unknown[]
   readonly usage?: unknown
+  readonly providerMetadata?: unknown
   readonly response?: { readonly body?: unknown }
 }
 
