@@ -239,6 +239,30 @@ describe('calls of a program that OpenAI runs', () => {
     }
     expect(check((await openai.begin([user, ...reply])).parts)).toBeUndefined()
   })
+
+  it.each(deliveries)('stay unchanged next to calls that become text: %o', async (given) => {
+    const well = createToolwell({ tools: [tool('add')], ...(given as ToolwellOptions) })
+    const openai = openaiResponses(await well.open({ id: 'a' }), {
+      providerTools: [{ type: 'programmatic_tool_calling' }],
+    })
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] }
+    const { caller: _, ...unknown } = inner('call_2', 'no_such_tool')
+    const reply = [reasoning, unknown, program, inner('call_1', 'add')]
+    const { messages, answers } = await (await openai.begin([user])).run({ output: reply })
+    const history = [user, ...reply, ...messages]
+    const { parts } = await openai.begin(history)
+    expect(check(parts)).toBeUndefined()
+    expect(parts.input).toContainEqual(program)
+    const isOutput = ({ type, call_id: id }: ResponsesItem) =>
+      type === 'function_call_output' && id === 'call_1'
+    expect(parts.input.filter(isOutput).map(({ output }) => output)).toEqual([answers[1]?.text])
+    const end = { type: 'program_output', id: 'po_1', call_id: 'pc_1', result: '2', status: 'completed' }
+    const done = { role: 'assistant', content: 'Done.' }
+    const later = await openai.begin([...history, end, done, { role: 'user', content: 'On.' }])
+    expect(check(later.parts)).toBeUndefined()
+    expect(JSON.stringify(later.parts.input)).toContain('no_such_tool')
+    expect(later.parts.input.slice(0, parts.input.length)).toEqual(parts.input)
+  })
 })
 
 describe('calls of code that Anthropic runs', () => {

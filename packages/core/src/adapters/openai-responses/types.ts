@@ -104,6 +104,18 @@ export function readCallId(item: ResponsesItem): string | undefined {
   return isCall(item) || isSearchCall(item) ? item.call_id : undefined
 }
 
+/** Removes the id that the API gave a call or a message. Other items need theirs (SDK type `ResponseInputItem`). */
+export function removeId(item: ResponsesItem): ResponsesItem {
+  if (!isMessage(item) && readCallId(item) === undefined) return item
+  const { id, ...rest } = item
+  return id === undefined ? item : rest
+}
+
+/** Whether a program of the provider made the call, or waits for the output. */
+export function isOfProgram({ caller }: ResponsesItem): boolean {
+  return isRecord(caller) && caller.type === 'program'
+}
+
 export function isMessage(item: ResponsesItem): boolean {
   return item.type === 'message' || (item.type == null && typeof item.role === 'string')
 }

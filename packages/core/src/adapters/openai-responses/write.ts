@@ -1,6 +1,6 @@
 /** Writes units as items of the Responses API. If the delivery is native, the loader's calls are searches of the API. */
 
-import { dropUndefined, isRecord } from '../../base/data.js'
+import { dropUndefined } from '../../base/data.js'
 import type { MediaPart, ResultPart } from '../../result/part.js'
 import { acceptsMedia } from '../../result/wire-media.js'
 import type { SurfaceView } from '../../surface/project.js'
@@ -23,6 +23,7 @@ import { writeFunction } from './tools.js'
 import {
   isCall,
   isMessage,
+  isOfProgram,
   isSearchCall,
   isSearchOutput,
   type ResponsesCallOutput,
@@ -30,6 +31,7 @@ import {
   type ResponsesOutputPart,
   readAddedText,
   readCallId,
+  removeId,
   WIRE,
   type WordedOutput,
 } from './types.js'
@@ -98,7 +100,7 @@ export function writeAnswer(
 
 /** The output of a call made by a program names that program too (SDK type `FunctionCallOutput`). */
 function withCaller(item: ResponsesItem, caller: unknown): ResponsesItem {
-  return isRecord(caller) && caller.type === 'program' && !isRecord(item.caller) ? { ...item, caller } : item
+  return isOfProgram({ caller }) && !isOfProgram(item) ? { ...item, caller } : item
 }
 
 function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
@@ -147,7 +149,7 @@ function rewriteItems(
   return groupByReasoning(items).flatMap(({ reasoning, led }) => {
     const kept = led.flatMap(replace)
     const known = kept[0] === led[0] || reasoning.every((item) => typeof item.encrypted_content === 'string')
-    return kept.length > 0 && known ? [...reasoning, ...kept] : kept.map(withoutId)
+    return kept.length > 0 && known ? [...reasoning, ...kept] : kept.map(removeId)
   })
 }
 
@@ -230,10 +232,6 @@ function message(role: string, text: string): ResponsesItem {
   return { type: 'message', role, content: text }
 }
 
-function withoutId({ id: _, ...rest }: ResponsesItem): ResponsesItem {
-  return rest
-}
-
 /** Writes a result as the output of its call: text, or parts if it has media. */
 function writeOutput(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {
   const made = writeParts(parts, mediaPart, prompts)
@@ -250,8 +248,8 @@ function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
 
 /**
  * Adds text that has no message. The API accepts no message between the outputs of a batch and the model's next item,
- * so the text joins an output of the batch. The output of a search takes no text: then the text waits for the next
- * output or user message.
+ * so the text joins an output of the batch. The output of a search, or for a program, takes no text: then the text
+ * waits for the next output or user message.
  */
 export interface Words {
   /** Adds an item, and the waiting text if the item takes it. */
@@ -272,18 +270,19 @@ function createWords(output: ResponsesItem[]): Words {
     },
     push(item) {
       const text = waiting
-      const takes = text !== '' && (isOutput(item) || (isMessage(item) && item.role === 'user'))
+      const takes = text !== '' && (takesText(item) || (isMessage(item) && item.role === 'user'))
       if (takes) waiting = ''
-      output.push(takes && isOutput(item) ? extended(item, text) : item)
-      if (takes && !isOutput(item)) output.push(note(text))
+      output.push(takes && takesText(item) ? extended(item, text) : item)
+      if (takes && !takesText(item)) output.push(note(text))
     },
     say(text) {
       if (text === '') return
       const start = Math.max(turn, output.findLastIndex((item) => !isBehindCalls(item)) + 1)
-      const last = output.findLastIndex(isOutput)
+      const last = output.findLastIndex(takesText)
       const found = output[last]
       if (last >= start && found) output[last] = extended(found, text)
-      else if (output.slice(start).some(isSearchOutput)) waiting = joined(waiting, text)
+      else if (output.slice(start).some((item) => isSearchOutput(item) || isOutput(item)))
+        waiting = joined(waiting, text)
       else output.push(note(text))
     },
   }
@@ -305,6 +304,11 @@ export function placeAddedText(items: readonly ResponsesItem[], prompts: Prompts
 
 function isOutput(item: ResponsesItem): boolean {
   return item.type === 'function_call_output'
+}
+
+/** Whether the model reads the output. Otherwise a program does. */
+function takesText(item: ResponsesItem): boolean {
+  return isOutput(item) && !isOfProgram(item)
 }
 
 function isBehindCalls(item: ResponsesItem): boolean {
