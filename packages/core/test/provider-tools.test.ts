@@ -204,6 +204,19 @@ describe.each(deliveries)('an agent on the Responses API with hosted tools and p
   })
 })
 
+it("OpenAI: a lost result keeps its place before the provider's own calls", async () => {
+  const conversation = await createToolwell({ tools: [tool('add')] }).open({ id: 'a' })
+  const openai = openaiResponses(conversation, { providerTools: [{ type: 'web_search' }] })
+  const asked = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"value":"1"}' }
+  const action = { type: 'search', query: 'x' }
+  const searched = { type: 'web_search_call', id: 'ws_1', status: 'completed', action }
+  const history = [{ role: 'user', content: 'Go.' }, asked]
+  const { parts } = await openai.begin(history)
+  const later = [...history, searched as ResponsesItem, { role: 'user', content: 'On.' }]
+  const next = await openai.begin(later)
+  expect(next.parts.input.slice(0, parts.input.length)).toEqual(parts.input)
+})
+
 describe('calls of a program that OpenAI runs', () => {
   const user = { role: 'user', content: 'Go.' }
   const program = { type: 'program', id: 'prog_1', call_id: 'pc_1', code: 'add()', fingerprint: 'f' }
