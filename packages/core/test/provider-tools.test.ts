@@ -204,6 +204,80 @@ describe.each(deliveries)('an agent on the Responses API with hosted tools and p
   })
 })
 
+it("OpenAI: a lost result keeps its place before the provider's own calls", async () => {
+  const conversation = await createToolwell({ tools: [tool('add')] }).open({ id: 'a' })
+  const openai = openaiResponses(conversation, { providerTools: [{ type: 'web_search' }] })
+  const asked = { type: 'function_call', call_id: 'call_1', name: 'add', arguments: '{"value":"1"}' }
+  const action = { type: 'search', query: 'x' }
+  const searched = { type: 'web_search_call', id: 'ws_1', status: 'completed', action }
+  const history = [{ role: 'user', content: 'Go.' }, asked]
+  const { parts } = await openai.begin(history)
+  const later = [...history, searched as ResponsesItem, { role: 'user', content: 'On.' }]
+  const next = await openai.begin(later)
+  expect(next.parts.input.slice(0, parts.input.length)).toEqual(parts.input)
+})
+
+describe('calls of a program that OpenAI runs', () => {
+  const user = { role: 'user', content: 'Go.' }
+  const program = { type: 'program', id: 'prog_1', call_id: 'pc_1', code: 'add()', fingerprint: 'f' }
+  const caller = { type: 'program', caller_id: 'pc_1' }
+  const inner = (id: string, name: string) => ({
+    type: 'function_call',
+    id: `fc_${id}`,
+    call_id: id,
+    name,
+    arguments: '{"value":"1"}',
+    caller,
+  })
+  const check = (parts: object) => responsesProtocol().violationOf({ model: 'x', ...parts } as never)
+
+  it.each(deliveries)('have outputs that name the program, and no text next to them: %o', async (given) => {
+    const well = createToolwell({ tools: [tool('add'), tool('batch')], ...(given as ToolwellOptions) })
+    const openai = openaiResponses(await well.open({ id: 'a' }), {
+      providerTools: [{ type: 'programmatic_tool_calling' }],
+    })
+    const reply = [program, inner('call_1', 'add'), inner('call_2', 'batch'), inner('call_3', 'no_such_tool')]
+    const turn = await openai.begin([user])
+    const { messages, answers } = await turn.run({ output: reply.slice(0, 3) })
+    expect(messages.map((item) => item.caller)).toEqual([caller, caller])
+    well.catalogue.setSource('late', { tools: hundred.slice(0, 2) })
+    const next = await openai.begin([user, ...reply.slice(0, 3), ...messages])
+    expect(check(next.parts)).toBeUndefined()
+    const outputs = next.parts.input.filter(({ type }) => type === 'function_call_output')
+    expect(outputs.map(({ output }) => output)).toEqual(answers.map(({ text }) => text))
+    // The process died before it answered, or the host dropped the field.
+    for (const kept of [[], messages.map(({ caller: _, ...rest }) => rest)]) {
+      const { parts } = await openai.begin([user, ...reply.slice(0, 3), ...kept])
+      expect(check(parts)).toBeUndefined()
+    }
+    expect(check((await openai.begin([user, ...reply])).parts)).toBeUndefined()
+  })
+
+  it.each(deliveries)('stay unchanged next to calls that become text: %o', async (given) => {
+    const well = createToolwell({ tools: [tool('add')], ...(given as ToolwellOptions) })
+    const openai = openaiResponses(await well.open({ id: 'a' }), {
+      providerTools: [{ type: 'programmatic_tool_calling' }],
+    })
+    const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] }
+    const { caller: _, ...unknown } = inner('call_2', 'no_such_tool')
+    const reply = [reasoning, unknown, program, inner('call_1', 'add')]
+    const { messages, answers } = await (await openai.begin([user])).run({ output: reply })
+    const history = [user, ...reply, ...messages]
+    const { parts } = await openai.begin(history)
+    expect(check(parts)).toBeUndefined()
+    expect(parts.input).toContainEqual(program)
+    const isOutput = ({ type, call_id: id }: ResponsesItem) =>
+      type === 'function_call_output' && id === 'call_1'
+    expect(parts.input.filter(isOutput).map(({ output }) => output)).toEqual([answers[1]?.text])
+    const end = { type: 'program_output', id: 'po_1', call_id: 'pc_1', result: '2', status: 'completed' }
+    const done = { role: 'assistant', content: 'Done.' }
+    const later = await openai.begin([...history, end, done, { role: 'user', content: 'On.' }])
+    expect(check(later.parts)).toBeUndefined()
+    expect(JSON.stringify(later.parts.input)).toContain('no_such_tool')
+    expect(later.parts.input.slice(0, parts.input.length)).toEqual(parts.input)
+  })
+})
+
 describe('calls of code that Anthropic runs', () => {
   const providerTools = [{ type: 'code_execution_20260120', name: 'code_execution' }]
   const add = tool('add', { callers: ['direct', 'code'], defer: true, eagerInputStreaming: true })

@@ -1,5 +1,5 @@
 /** OpenAI's own search through the SDK: declared as the provider's tool, answered with definitions, called in namespaces. */
-import { createToolwell, memoryStore, searchTools } from '@toolwell/core'
+import { createToolwell, memoryStore, searchTools, type ToolwellEvent } from '@toolwell/core'
 import { openaiResponses, type ResponsesItem } from '@toolwell/core/openai-responses'
 import { responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
@@ -353,16 +353,37 @@ describe.each(majors)('AI SDK $major', ({ major }) => {
     },
   )
 
-  it('gives way to the bridge, with a warning, if the server ignores the search', async () => {
-    const script = [said(), calls(bridged(name)), said()]
-    const host = await startHost({ major, wire, script, options, deferral: 'ignored' })
-    const result = await host.ask('Hello.')
-    expect(result.steps[0]?.warnings?.map(({ message }) => message).join()).toContain(
-      'the server dropped the tool search',
-    )
-    await host.ask('Make it.')
-    expect(host.names(1)).toEqual(['read_file', 'write_file', 'tool_search', 'tool_call'])
-    expect(JSON.stringify(host.messages)).toContain('create_issue ran with')
+  it.each(['generate', 'stream'])(
+    'gives way to the bridge if the server ignores the search (%s)',
+    async (way) => {
+      const script = [said(), calls(bridged(name)), said()]
+      const events: ToolwellEvent[] = []
+      const heard = { ...options, onEvent: (event: ToolwellEvent) => void events.push(event) }
+      const host = await startHost({ major, wire, script, options: heard, deferral: 'ignored' })
+      if (way === 'generate') {
+        const result = await host.ask('Hello.')
+        expect(result.steps[0]?.warnings?.map(({ message }) => message).join()).toContain(
+          'the server dropped the tool search',
+        )
+      } else {
+        const { parts } = await host.askStreaming('Hello.')
+        expect(parts.map(({ type }) => type)).not.toContain('raw')
+      }
+      expect(events).toContainEqual(
+        expect.objectContaining({ kind: 'delivery-unavailable', delivery: 'native' }),
+      )
+      await host.ask('Make it.')
+      expect(host.names(1)).toEqual(['read_file', 'write_file', 'tool_search', 'tool_call'])
+      expect(JSON.stringify(host.messages)).toContain('create_issue ran with')
+      expect(host.conversation.events.filter(({ kind }) => kind === 'downgraded')).toHaveLength(1)
+    },
+  )
+
+  it('shows the chunks of the provider if you ask for them', async () => {
+    const host = await startHost({ major, wire, script: [said()], options })
+    const { parts } = await host.askStreaming('Hello.', { includeRawChunks: true })
+    expect(parts.map(({ type }) => type)).toContain('raw')
+    expect(host.conversation.inspect().delivery).toBe('native')
   })
 
   it('gives way to the bridge, with a warning, where the provider does not know the search', async () => {

@@ -34,6 +34,7 @@ export interface Turn {
   ): Promise<{
     readonly messages: readonly object[]
     readonly answers: readonly { readonly outcome: { readonly kind: string }; readonly text: string }[]
+    readonly providerCalls: readonly { readonly id: string }[]
   }>
 }
 

@@ -7,6 +7,8 @@ import { type CallableTools, DEFAULT_NAMESPACE, declaredTools, load } from './to
 /** A call that the input must answer. Searches run by the server are not included. */
 interface OpenCall {
   readonly answer: 'function_call_output' | 'tool_search_output'
+  /** The program that made the call. */
+  readonly program: unknown
   answered: boolean
 }
 
@@ -55,10 +57,15 @@ export function orderViolation(body: ResponsesRequestBody): Found {
 const OUTPUTS = ['function_call_output', 'tool_search_output']
 
 /** A call of a program follows the program (guides/tools-programmatic-tool-calling; SDK type `ResponseFunctionToolCall.Program`). */
-function callerViolation({ caller }: ResponsesItem, at: string, programs: ReadonlySet<unknown>): Found {
-  if (!isObject(caller) || caller.type !== 'program' || programs.has(caller.caller_id)) return undefined
-  const message = `No program found for caller '${String(caller.caller_id)}'.`
+function callerViolation(item: ResponsesItem, at: string, programs: ReadonlySet<unknown>): Found {
+  const program = readProgram(item)
+  if (program === undefined || programs.has(program)) return undefined
+  const message = `No program found for caller '${String(program)}'.`
   return violation(message, `${at}.caller`, 'unknown_caller')
+}
+
+function readProgram({ caller }: ResponsesItem): unknown {
+  return isObject(caller) && caller.type === 'program' ? caller.caller_id : undefined
 }
 
 function duplicateItemViolation({ id }: ResponsesItem, ids: Set<string>): Found {
@@ -98,14 +105,18 @@ function turnViolation(
       return violation(message, `${at}.call_id`, 'duplicate_tool_answer')
     }
     call.answered = true
-    return undefined
+    // The output names the program that waits for it (SDK type `FunctionCallOutput.caller`; vercel/ai#17790, run live).
+    if (readProgram(item) === call.program) return undefined
+    const message = `The caller of the output for call_id '${id}' is not the caller of the call.`
+    return violation(message, `${at}.caller`, 'wrong_caller')
   }
   if (type !== 'function_call' && type !== 'tool_search_call') return undefined
   if (calls.has(id)) {
     return violation(`Duplicate value for 'call_id' of '${id}'.`, `${at}.call_id`, 'duplicate_tool_call_id')
   }
   const isSearch = type === 'tool_search_call'
-  calls.set(id, { answer: isSearch ? 'tool_search_output' : 'function_call_output', answered: false })
+  const answer = isSearch ? 'tool_search_output' : 'function_call_output'
+  calls.set(id, { answer, program: readProgram(item), answered: false })
   return isSearch ? undefined : historicCallViolation(item, at, callable)
 }
 

@@ -15,11 +15,12 @@ import { placeAnchors } from '../shared/anchors.js'
 import { findServerState, refuseServerState } from '../shared/check-input.js'
 import { readFigure } from '../shared/stream.js'
 import { argumentsObject, type UnitCall } from '../shared/thread.js'
-import { ignoresSearch } from '../shared/tools.js'
+import { IGNORED, ignoresSearch } from '../shared/tools.js'
 import type { Exchange } from './model.js'
 import { createReplyReader } from './model.js'
 import {
   chooseNativeWay,
+  countCleared,
   detectProtocol,
   isRefusal,
   keepsThinking,
@@ -120,12 +121,14 @@ export function createExchanges(
       const given = asked.tools ?? []
       const names = new Set(given.map(({ name }) => name))
       const others = given.flatMap(({ name }) => (registry.has(name) ? [] : [name]))
+      let cleared = 0
       const wire = aiWire(protocol, port.prompts, {
         beside: others,
         way: possible,
         given: (name) => names.has(name),
         keepsThinking: keepsThinking(asked),
         runsCode: findCode(given) !== undefined,
+        countCleared: () => cleared,
         mistral: /^mistral\b/.test(provider),
       })
       const turn = await createAdapter(conversation, wire).begin(restoreWritten(asked.prompt))
@@ -155,6 +158,8 @@ export function createExchanges(
           ...rest,
           prompt: turn.parts.prompt,
           ...(tools.length > 0 ? { tools, toolChoice } : {}),
+          // A stream shows only there whether the server ignores the search.
+          ...(search === undefined ? {} : { includeRawChunks: true }),
         },
         warnings(sent, received) {
           const isIgnored = isRecord(sent) && ignoresSearch(received, sent.tools)
@@ -175,7 +180,10 @@ export function createExchanges(
           unwrapped: (call) => (call.toolName === search ? unwrapSearch(call) : parseTextArguments(call)),
           found: batch.expect,
         }),
-        async close(usage) {
+        async close({ usage, providerMetadata, sent, received }) {
+          cleared = countCleared(providerMetadata)
+          if (search !== undefined && isRecord(sent) && ignoresSearch(received, sent.tools))
+            await port.giveUpDelivery(turn.view.requestId, IGNORED, true)
           batch.close()
           const given = readUsage(usage)
           const { requestId } = turn.view

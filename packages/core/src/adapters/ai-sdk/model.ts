@@ -14,14 +14,22 @@ import {
   isModel,
 } from './types.js'
 
+/** The end of a reply, with the bodies of the request and the response, if the model exposes them. */
+export interface Ending {
+  readonly usage?: unknown
+  readonly providerMetadata?: unknown
+  readonly sent: unknown
+  readonly received: unknown
+}
+
 /** One request to a model, and its reply. */
 export interface Exchange {
   readonly options: AiCallOptions
   /** `sent`, `received`: the bodies of the request and the response, if the model exposes them. */
   warnings(sent: unknown, received?: unknown): readonly { readonly type: 'other'; readonly message: string }[]
   readonly reader: ReplyReader
-  /** Closes the exchange when the reply is complete, with the usage of the model. */
-  close(usage: unknown): Promise<void>
+  /** Closes the exchange when the reply is complete. */
+  close(ending: Ending): Promise<void>
   /** Handles a refusal of the provider. True if the request can be sent in another way. */
   refused(error: unknown): Promise<boolean>
 }
@@ -65,21 +73,35 @@ async function send<Result>(
 async function generate(model: AiModel, options: AiCallOptions, open: OpenExchange) {
   const { exchange, result } = await send(model, options, open, (sent) => model.doGenerate(sent))
   const content = result.content.flatMap((part) => exchange.reader.read(part) ?? [])
-  await exchange.close(result.usage)
-  const warnings = exchange.warnings(result.request?.body, result.response?.body)
+  const { usage, providerMetadata } = result
+  const [sent, received] = [result.request?.body, result.response?.body]
+  await exchange.close({ usage, providerMetadata, sent, received })
+  const warnings = exchange.warnings(sent, received)
   return { ...result, content, warnings: [...(result.warnings ?? []), ...warnings] }
 }
 
 async function stream(model: AiModel, options: AiCallOptions, open: OpenExchange) {
   const { exchange, result } = await send(model, options, open, (sent) => model.doStream(sent))
-  return { ...result, stream: read(result.stream, exchange, result.request?.body) }
+  return { ...result, stream: read(result.stream, exchange, result.request?.body, options) }
 }
 
-function read(source: AiStream, exchange: Exchange, sent: unknown): AiStream {
+function read(
+  source: AiStream,
+  exchange: Exchange,
+  sent: unknown,
+  { includeRawChunks = false }: AiCallOptions,
+): AiStream {
+  let received: unknown
   const transform = new TransformStream<AiReplyPart, AiReplyPart>({
     async transform(part, controller) {
+      if (part.type === 'raw') {
+        // The last event with a response has all of it.
+        const { rawValue } = part as { readonly rawValue?: unknown }
+        if (isRecord(rawValue) && isRecord(rawValue.response)) received = rawValue.response
+        if (!includeRawChunks) return
+      }
       // Before the SDK sees the end: it starts the calls then.
-      if (part.type === 'finish') await exchange.close((part as { readonly usage?: unknown }).usage)
+      if (part.type === 'finish') await exchange.close({ ...part, sent, received })
       const seen =
         part.type === 'stream-start' ? warned(part, exchange.warnings(sent)) : exchange.reader.read(part)
       if (seen) controller.enqueue(seen)

@@ -143,12 +143,36 @@ export const boundThinking: ThinkingTrait = {
 
 /** Finds a compaction part: text with an option of Anthropic's provider, or a part of OpenAI's. */
 export function findSummary(unit: Unit): 'plain' | undefined {
-  if (unit.kind !== 'assistant' || unit.native?.wire !== WIRE) return undefined
-  const isSummary = ({ kind, providerOptions }: AiPart) => {
-    const { anthropic } = isRecord(providerOptions) ? providerOptions : {}
-    return kind === 'openai.compaction' || (isRecord(anthropic) && anthropic.type === 'compaction')
-  }
-  return listParts(unit.native.value as AiMessage).some(isSummary) ? 'plain' : undefined
+  const isSummary = (part: AiPart) => part.kind === 'openai.compaction' || readSummary(part) !== undefined
+  return listOwnParts(unit).some(isSummary) ? 'plain' : undefined
+}
+
+/** Reads how many tool results Anthropic's edit `clear_tool_uses` hid from the model. */
+export function countCleared(metadata: unknown): number {
+  const { anthropic } = isRecord(metadata) ? metadata : {}
+  const { contextManagement: report } = isRecord(anthropic) ? anthropic : {}
+  const edits = isRecord(report) && Array.isArray(report.appliedEdits) ? report.appliedEdits : []
+  return Math.max(
+    0,
+    ...edits.map((edit: unknown) => (isRecord(edit) ? Number(edit.clearedToolUses ?? 0) : 0)),
+  )
+}
+
+/** Anthropic takes a signed summary only first, in place of the messages that it summarises. */
+export function isSignedSummary(unit: Unit): boolean {
+  const [first] = listOwnParts(unit)
+  return first !== undefined && typeof readSummary(first)?.signature === 'string'
+}
+
+function listOwnParts(unit: Unit): readonly AiPart[] {
+  if (unit.kind !== 'assistant' || unit.native?.wire !== WIRE) return []
+  return listParts(unit.native.value as AiMessage)
+}
+
+/** The options of a summary by Anthropic. */
+function readSummary({ providerOptions }: AiPart): Readonly<Record<string, unknown>> | undefined {
+  const { anthropic } = isRecord(providerOptions) ? providerOptions : {}
+  return isRecord(anthropic) && anthropic.type === 'compaction' ? anthropic : undefined
 }
 
 function isSealed({ type, providerOptions }: AiPart): boolean {

@@ -70,6 +70,8 @@ export interface AiCallOptions {
   readonly tools?: readonly AiFunction[]
   readonly toolChoice?: unknown
   readonly providerOptions?: unknown
+  /** Asks for the chunks of the provider as they came, in a stream. */
+  readonly includeRawChunks?: boolean | undefined
 }
 
 /** A call in a reply of a model. Its arguments are text. */
@@ -103,6 +105,7 @@ export interface AiGenerated extends AiSent {
   readonly content: readonly AiReplyPart[]
   readonly warnings?: readonly unknown[]
   readonly usage?: unknown
+  readonly providerMetadata?: unknown
   readonly response?: { readonly body?: unknown }
 }
 

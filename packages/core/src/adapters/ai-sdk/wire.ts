@@ -9,7 +9,7 @@ import type { Wire } from '../shared/wire.js'
 import { addToolChanges } from './found.js'
 import { joinTurns, normaliseMessage, removeProviderCalls } from './normalise.js'
 import type { NativeWay } from './protocol.js'
-import { boundThinking, findSummary, type Protocol, rules } from './protocol.js'
+import { boundThinking, findSummary, isSignedSummary, type Protocol, rules } from './protocol.js'
 import { readMessages, restoreMessages } from './read.js'
 import { replaceMedia, writeContentOutput } from './results.js'
 import { addSearches, removeRepeatedItems, writeSearchItems } from './tool-search.js'
@@ -38,6 +38,8 @@ export interface AiWireOptions {
   readonly mistral?: boolean
   /** The request declares code execution, which may call tools. */
   readonly runsCode?: boolean
+  /** Counts the answers that the provider did not show to the model for the last reply. */
+  readonly countCleared?: () => number
 }
 
 /** OpenAI's search adds tools between messages, but cannot remove them. */
@@ -58,6 +60,7 @@ export function aiWire(
     keepsThinking = false,
     mistral = false,
     runsCode = false,
+    countCleared = () => 0,
   }: AiWireOptions = {},
 ): Wire<AiMessage, AiReply, AiParts> {
   const { ids, opensWithUser = false, turns = false, answers, ran: _, ...others } = rules[protocol]
@@ -75,6 +78,7 @@ export function aiWire(
       thinking: protocol === 'anthropic' && !keepsThinking ? boundThinking : undefined,
       wordlessSearches: way === 'tool-search',
       findSummary,
+      ...(protocol === 'anthropic' ? { replacesHistory: isSignedSummary } : {}),
       runsCode,
       // The providers of Anthropic and Google join results and the text after them into one turn.
       notesJoinAnswers: protocol !== 'anthropic' && protocol !== 'google',
@@ -110,6 +114,7 @@ export function aiWire(
     },
     ofHost: () => beside,
     parts: (messages) => ({ prompt: messages }),
+    countCleared,
     calls: (reply) => reply,
     answer: (answers, _view, calls) =>
       answers.length === 0

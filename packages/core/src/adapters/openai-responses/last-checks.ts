@@ -5,7 +5,7 @@ import { safeJson } from '../../base/text.js'
 import type { SurfaceView } from '../../surface/project.js'
 import { chooseNamespace, isNamespace, removeDeclared } from '../shared/namespace.js'
 import type { Warn } from '../shared/wire.js'
-import { isCall, isOfModel, type ResponsesCall, type ResponsesItem } from './types.js'
+import { isCall, isOfModel, type ResponsesCall, type ResponsesItem, removeId } from './types.js'
 
 /**
  * Sets the namespace of every call. A function that a search found or an item added is in the namespace of its source.
@@ -101,7 +101,7 @@ export function removeLostReasoning(items: readonly ResponsesItem[], warn: Warn)
       else warn('reasoning-dropped', 'dropped reasoning that led to nothing or was repeated')
       lost = !kept
     } else if (isOfModel(item)) {
-      output.push(lost ? withoutId(item) : item)
+      output.push(lost ? removeId(item) : item)
     } else {
       output.push(item)
       lost = false
@@ -126,10 +126,6 @@ function keepOnce(item: ResponsesItem, seen: Set<string>): ResponsesItem | undef
     seen.add(id)
     return item
   }
-  return typeof item.encrypted_content === 'string' ? withoutId(item) : undefined
-}
-
-function withoutId(item: ResponsesItem): ResponsesItem {
-  const { id, ...rest } = item
-  return id === undefined ? item : rest
+  const { id: _, ...rest } = item
+  return typeof item.encrypted_content === 'string' ? rest : undefined
 }

@@ -119,9 +119,8 @@ export function readReplyText(items: readonly ResponsesItem[]): string {
 }
 
 function functionCall(item: ResponsesCall): UnitCall {
-  const { call_id: id, name, arguments: text } = item
+  const { call_id: id, name, arguments: text, caller } = item
   const native = { wire: WIRE, value: item }
-  const { caller } = item as { readonly caller?: unknown }
   const code =
     isRecord(caller) && caller.type === 'program' ? { fromCode: plainText(caller.caller_id) || CODE } : {}
   const written = typeof text === 'string' ? { text } : {}
@@ -188,9 +187,9 @@ function hasEnded(
   if (calls.some((item) => answered.has(item))) return false
   // The model continues after the output of its tools.
   if (isOfHostTool(last)) return !isOfHostTool(next)
-  // Two unanswered calls may or may not be of one reply. Separate, the first keeps its place.
-  if (called !== undefined) return calls.length > 0
-  return (next.type === 'reasoning' || isMessage(next)) && (calls.length > 0 || isMessage(last))
+  // What follows an unanswered call may or may not be of its reply. Separate, the answer keeps its place.
+  if (calls.length > 0) return !isOfHostTool(next)
+  return (next.type === 'reasoning' || isMessage(next)) && isMessage(last)
 }
 
 /** The answered calls. A server may reuse ids in each reply: the answers belong to the last calls. */

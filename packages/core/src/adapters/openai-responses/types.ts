@@ -15,6 +15,8 @@ export interface ResponsesItem {
   readonly arguments?: unknown
   readonly output?: unknown
   readonly execution?: string
+  /** The caller of a tool: the model, or one of its programs. */
+  readonly caller?: unknown
   readonly encrypted_content?: string | null
   readonly tools?: unknown
 }
@@ -100,6 +102,18 @@ export function isSearchOutput(item: ResponsesItem): item is ResponsesItem & { r
 /** The id of the call in this item; undefined if it is not a call. */
 export function readCallId(item: ResponsesItem): string | undefined {
   return isCall(item) || isSearchCall(item) ? item.call_id : undefined
+}
+
+/** Removes the id that the API gave a call or a message. Other items need theirs (SDK type `ResponseInputItem`). */
+export function removeId(item: ResponsesItem): ResponsesItem {
+  if (!isMessage(item) && readCallId(item) === undefined) return item
+  const { id, ...rest } = item
+  return id === undefined ? item : rest
+}
+
+/** Whether a program of the provider made the call, or waits for the output. */
+export function isOfProgram({ caller }: ResponsesItem): boolean {
+  return isRecord(caller) && caller.type === 'program'
 }
 
 export function isMessage(item: ResponsesItem): boolean {

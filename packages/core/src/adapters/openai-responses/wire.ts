@@ -102,7 +102,8 @@ export function responsesWire(
         .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
         .flatMap((item) => readCall(item, loader) ?? [])
     },
-    answer: (answers, view) => answers.map((answer) => writeAnswer(answer, view, prompts)),
+    answer: (answers, view, calls) =>
+      answers.map((answer, index) => writeAnswer(answer, view, prompts, calls[index])),
   }
 }
 

@@ -21,7 +21,9 @@ import type { Warn } from '../shared/wire.js'
 import { readReplyText } from './read.js'
 import { writeFunction } from './tools.js'
 import {
+  isCall,
   isMessage,
+  isOfProgram,
   isSearchCall,
   isSearchOutput,
   type ResponsesCallOutput,
@@ -29,6 +31,7 @@ import {
   type ResponsesOutputPart,
   readAddedText,
   readCallId,
+  removeId,
   WIRE,
   type WordedOutput,
 } from './types.js'
@@ -44,14 +47,17 @@ export function writeItems(
 ): ResponsesItem[] {
   /** Ids of searches, until another call uses them again. */
   const searches = new Set<string>()
+  const callers = new Map<string, unknown>()
   const output: ResponsesItem[] = []
   const words = createWords(output)
   const written = (unit: Exclude<Unit, { kind: 'note' }>): readonly ResponsesItem[] => {
     if (unit.kind === 'assistant') {
       const items = replyItems(unit, view)
-      for (const item of items)
+      for (const item of items) {
         if (isSearchCall(item)) searches.add(item.call_id)
         else if (searches.size > 0) searches.delete(readCallId(item) ?? '')
+        if (isCall(item)) callers.set(item.call_id, item.caller)
+      }
       return items
     }
     if (unit.kind === 'answer') {
@@ -59,7 +65,7 @@ export function writeItems(
       const item = own(unit)
       if (view.mode === 'off' && item && isSearchOutput(item) !== toSearch)
         warn('form-repaired', 'repaired the form of an entry of the history, because servers refuse it')
-      return [writeAnswerUnit(unit, toSearch, view, prompts)]
+      return [withCaller(writeAnswerUnit(unit, toSearch, view, prompts), callers.get(unit.callId))]
     }
     return [own(unit) ?? message(unit.kind, unit.text)]
   }
@@ -79,11 +85,22 @@ export function writeItems(
 }
 
 /** Writes the answer to a call. */
-export function writeAnswer(answer: CallAnswer, view: SurfaceView, prompts: Prompts): ResponsesItem {
+export function writeAnswer(
+  answer: CallAnswer,
+  view: SurfaceView,
+  prompts: Prompts,
+  call?: UnitCall,
+): ResponsesItem {
   const { callId, text, outcome, parts } = answer
   const isSearch = view.delivery === 'native' && outcome.kind === 'search'
   if (isSearch) return searchOutput(callId, listRevealed(outcome.result), text, prompts)
-  return callOutput(callId, parts ? writeOutput(parts, prompts) : text)
+  const item = call?.native?.value as ResponsesItem | undefined
+  return withCaller(callOutput(callId, parts ? writeOutput(parts, prompts) : text), item?.caller)
+}
+
+/** The output of a call made by a program names that program too (SDK type `FunctionCallOutput`). */
+function withCaller(item: ResponsesItem, caller: unknown): ResponsesItem {
+  return isOfProgram({ caller }) && !isOfProgram(item) ? { ...item, caller } : item
 }
 
 function own(unit: Exclude<Unit, { kind: 'note' }>): ResponsesItem | undefined {
@@ -132,7 +149,7 @@ function rewriteItems(
   return groupByReasoning(items).flatMap(({ reasoning, led }) => {
     const kept = led.flatMap(replace)
     const known = kept[0] === led[0] || reasoning.every((item) => typeof item.encrypted_content === 'string')
-    return kept.length > 0 && known ? [...reasoning, ...kept] : kept.map(withoutId)
+    return kept.length > 0 && known ? [...reasoning, ...kept] : kept.map(removeId)
   })
 }
 
@@ -215,10 +232,6 @@ function message(role: string, text: string): ResponsesItem {
   return { type: 'message', role, content: text }
 }
 
-function withoutId({ id: _, ...rest }: ResponsesItem): ResponsesItem {
-  return rest
-}
-
 /** Writes a result as the output of its call: text, or parts if it has media. */
 function writeOutput(parts: readonly ResultPart[], prompts: Prompts): ResponsesCallOutput['output'] {
   const made = writeParts(parts, mediaPart, prompts)
@@ -235,8 +248,8 @@ function mediaPart(part: MediaPart): ResponsesOutputPart | undefined {
 
 /**
  * Adds text that has no message. The API accepts no message between the outputs of a batch and the model's next item,
- * so the text joins an output of the batch. The output of a search takes no text: then the text waits for the next
- * output or user message.
+ * so the text joins an output of the batch. The output of a search, or for a program, takes no text: then the text
+ * waits for the next output or user message.
  */
 export interface Words {
   /** Adds an item, and the waiting text if the item takes it. */
@@ -257,18 +270,19 @@ function createWords(output: ResponsesItem[]): Words {
     },
     push(item) {
       const text = waiting
-      const takes = text !== '' && (isOutput(item) || (isMessage(item) && item.role === 'user'))
+      const takes = text !== '' && (takesText(item) || (isMessage(item) && item.role === 'user'))
       if (takes) waiting = ''
-      output.push(takes && isOutput(item) ? extended(item, text) : item)
-      if (takes && !isOutput(item)) output.push(note(text))
+      output.push(takes && takesText(item) ? extended(item, text) : item)
+      if (takes && !takesText(item)) output.push(note(text))
     },
     say(text) {
       if (text === '') return
       const start = Math.max(turn, output.findLastIndex((item) => !isBehindCalls(item)) + 1)
-      const last = output.findLastIndex(isOutput)
+      const last = output.findLastIndex(takesText)
       const found = output[last]
       if (last >= start && found) output[last] = extended(found, text)
-      else if (output.slice(start).some(isSearchOutput)) waiting = joined(waiting, text)
+      else if (output.slice(start).some((item) => isSearchOutput(item) || isOutput(item)))
+        waiting = joined(waiting, text)
       else output.push(note(text))
     },
   }
@@ -290,6 +304,11 @@ export function placeAddedText(items: readonly ResponsesItem[], prompts: Prompts
 
 function isOutput(item: ResponsesItem): boolean {
   return item.type === 'function_call_output'
+}
+
+/** Whether the model reads the output. Otherwise a program does. */
+function takesText(item: ResponsesItem): boolean {
+  return isOutput(item) && !isOfProgram(item)
 }
 
 function isBehindCalls(item: ResponsesItem): boolean {

@@ -46,7 +46,7 @@ import {
   type Unit,
   type UnitCall,
 } from './thread.js'
-import { assertNoClash, removeCodeOnly } from './tools.js'
+import { assertNoClash, IGNORED, removeCodeOnly } from './tools.js'
 import type { OwnUnit, Warn, Warning, Wire, WireTraits } from './wire.js'
 
 export interface Turn<Message, Reply, Parts> {
@@ -115,9 +115,6 @@ export interface Adapter<Message, Reply, Parts, Prompt extends object = object> 
    */
   adopt(thread: Thread): Message[]
 }
-
-/** Reason for the bridge, for people. */
-const IGNORED = 'the server ignored tool_search: the tools in its response lack it'
 
 /** A history in a form that is independent of the wire. */
 export type Thread = readonly Unit[]

@@ -202,6 +202,9 @@ export function assertNoClash({ names }: ProviderTools, { tools, declaredHidden 
     )
 }
 
+/** Reason for the bridge, for people. */
+export const IGNORED = 'the server ignored tool_search: the tools in its response lack it'
+
 /**
  * Whether a Responses server dropped the API's search: its response lists other tools of the request, but not the search. An
  * empty list proves this only if the search was the only tool, because some servers never return tools.
