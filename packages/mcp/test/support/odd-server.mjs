@@ -187,7 +187,7 @@ async function handle({ id, method, params }) {
       capabilities: {
         tools: { listChanged: true },
         ...(manners.more ? { logging: {} } : {}),
-        ...(manners.offersFrom ? { prompts: {}, resources: {} } : {}),
+        ...(manners.offersFrom ? { prompts: {}, resources: {}, completions: {} } : {}),
       },
       serverInfo: { name: 'odd', version: '1.0.0', title: manners.title ?? 'An odd server' },
       ...(manners.instructions ? { instructions: here(manners.instructions) } : {}),
@@ -231,6 +231,7 @@ async function handle({ id, method, params }) {
       'resources/templates/list': { resourceTemplates: templates },
       'prompts/get': { messages: [{ role: 'user', content: { type: 'text', text: told } }] },
       'resources/read': { contents: [{ uri: params?.uri, text: told }] },
+      'completion/complete': { completion: { values: ['a'] } },
     }
     if (Object.hasOwn(answers, method)) return answer(id, answers[method])
   }
