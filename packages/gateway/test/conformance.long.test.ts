@@ -157,6 +157,7 @@ it.each(Object.entries(FAILING))(
     const search = await judgeThrough(revision, '/mcp')
     expect([...all.keys()]).toEqual([...direct.keys()])
     expect([...search.keys()]).toEqual([...direct.keys()])
+    expect(Object.keys(failingOf(direct)).sort()).toEqual(Object.keys(failing).sort())
     const lost = [...direct].filter(([name, [, failed]]) => failed === 0 && all.get(name)?.[1] !== 0)
     expect(lost).toEqual([])
     expect(failingOf(all)).toEqual(checksOf(failing))

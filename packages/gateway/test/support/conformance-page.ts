@@ -46,6 +46,7 @@ ${[line(['protocol', 'scenarios', ...HEAD.map((place) => `pass ${place}`)]), rul
 
 - Every scenario that passes directly also passes through \`/mcp/all\`.
 - The \`tasks-*\` scenarios are about an extension that neither the server nor the gateway offers.
+- \`server-sse-polling\` tests streams. The gateway answers such a short call without a stream, so there is nothing to check.
 - Two scenarios look at tools in the list. On \`/mcp\` the list has the gateway's own tools instead.
 
 To repeat it:
