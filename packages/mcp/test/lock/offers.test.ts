@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, loadConfig, memoryCache, memoryFirstUse } from '@toolwell/mcp'
+import {
+  connectServers,
+  diskCache,
+  diskFirstUse,
+  loadConfig,
+  memoryCache,
+  memoryFirstUse,
+} from '@toolwell/mcp'
 import { approvePending, findPending, groupByLock } from '@toolwell/mcp/internal'
 import { createLock, type LockableOffer, listLockableOffers, readLock, writeLock } from '@toolwell/mcp/lock'
 import { expect, it, onTestFinished } from 'vitest'
@@ -90,13 +97,13 @@ function startChanging(trust = 'first-use') {
   const { command, args } = endpoint
   writeFileSync(file, JSON.stringify({ mcpServers: { odd: { command, args, trust } } }))
   const config = loadConfig({ files: [{ path: file }], env: process.env, workspaceFolder: folder })
-  const firstUse = memoryFirstUse()
-  const cache = memoryCache()
+  const firstUse = diskFirstUse({ folder: join(folder, 'first-use') })
+  const cache = diskCache({ folder: join(folder, 'cache') })
   /** Each is a program of its own with the same records. */
-  const connect = async () => {
+  const connect = async (isListed = true) => {
     const servers = connectServers(createToolwell().catalogue, config, { cache, firstUse, logs: false })
     onTestFinished(() => servers.close())
-    await servers.refresh('odd')
+    await (isListed ? servers.refresh('odd') : servers.reviewed())
     return {
       servers,
       shown() {
@@ -144,6 +151,14 @@ it('hides prompts and templates that have changed since they were first seen, un
   write([PLAN], [RENAMED], [])
   await second.servers.refresh('odd')
   expect(second.shown()).toEqual(['Tuesday'])
+})
+
+it('shows cached prompts and resources without starting their server', async () => {
+  const { connect } = startChanging()
+  await (await connect()).servers.close()
+  const { servers, shown } = await connect(false)
+  expect(shown()).toEqual(['plan', 'Monday', 'day'])
+  expect(servers.inspect()).toMatchObject([{ state: 'cached', starts: 0 }])
 })
 
 it('shows nothing of a server without trust before it is approved', async () => {

@@ -22,4 +22,4 @@ export {
   type LockErrorCode,
 } from './lock.js'
 export { findLockFile, LOCK_FILE, readLock, writeLock } from './lock-file.js'
-export { type LockableOffer, listLockableOffers } from './offers.js'
+export { isOfferName, type LockableOffer, listLockableOffers } from './offers.js'
