@@ -231,10 +231,16 @@ export function createGuard(options: GuardOptions): Guard {
     async prepare(server, definition) {
       if (!scan) return
       // Approved tools are not scanned.
-      const approved = locks.of(server)?.lock?.servers[server.name]?.tools
+      const state = locks.of(server)
+      const approved = state?.lock?.servers[server.name]?.tools
       const isApproved = (tool: string, print: string) =>
         approved !== undefined && Object.hasOwn(approved, tool) && approved[tool]?.fingerprint === print
-      await examinations.prepare(listedOf(server, definition), (tool, print) => !isApproved(tool, print))
+      const { prompts = [], resources = [], templates = [] } = definition
+      await examinations.prepare(
+        listedOf(server, definition),
+        (tool, print) => !isApproved(tool, print),
+        state ? [] : [...prompts, ...resources, ...templates],
+      )
     },
     review: combineReviews(reviewer, ...(own ? [own] : [])),
     reviewOffers,
