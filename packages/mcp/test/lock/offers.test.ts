@@ -11,10 +11,12 @@ import {
   loadConfig,
   memoryCache,
   memoryFirstUse,
+  type ServerDefinition,
 } from '@toolwell/mcp'
 import { approvePending, findPending, groupByLock } from '@toolwell/mcp/internal'
 import { createLock, type LockableOffer, listLockableOffers, readLock, writeLock } from '@toolwell/mcp/lock'
 import { expect, it, onTestFinished } from 'vitest'
+import { judgeOffers } from '../../src/trust/lock/judge-offers.js'
 import { describedTool, oddServer } from '../support/odd-server.js'
 
 const FIXTURE = fileURLToPath(
@@ -176,4 +178,22 @@ it('shows nothing of a server without trust before it is approved', async () => 
   write([PLAN], [RENAMED], [DAY])
   await servers.refresh('odd')
   expect(shown()).toEqual(['plan', 'day'])
+})
+
+it('remembers at most 50,000 definitions of a server, and quarantines what is new after that', () => {
+  const tools = Object.fromEntries(
+    Array.from({ length: 50_000 }, (_, at) => [`t${at}`, { fingerprint: '', definition: {} }]),
+  )
+  const definition = { prompts: [PLAN], resources: [NOTE], templates: [DAY] } as unknown as ServerDefinition
+  const { offers, quarantined, fresh } = judgeOffers({
+    server: oddServer('odd'),
+    definition,
+    lock: undefined,
+    remembered: { start: 'odd', instructions: '', tools },
+    findingsOf: () => [],
+  })
+  expect(offers.resources).toEqual([NOTE])
+  expect([...quarantined.keys()]).toEqual(['prompt:plan', 'template:odd://day/{date}'])
+  expect(quarantined.get('prompt:plan')).toContain('has listed more than 50000 definitions')
+  expect(fresh).toEqual([])
 })

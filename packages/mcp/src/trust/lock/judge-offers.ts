@@ -6,8 +6,8 @@ import type { ServerConfig } from '../../config/server-config.js'
 import { fingerprint } from '../../definition/fingerprint.js'
 import type { ServerDefinition, ServerOffers } from '../../definition/server-definition.js'
 import type { Finding } from '../scan/rules.js'
-import { quarantine, showTool } from './compare-first-use.js'
-import type { QuarantineReason } from './create-review.js'
+import { quarantine, showTool, visibleName } from './compare-first-use.js'
+import { MOST_REMEMBERED, type QuarantineReason } from './create-review.js'
 import { createRecord, type FirstUse, ownTool, type SeenTool, seenTool } from './first-use.js'
 import type { LockState } from './lock-file.js'
 import { type LockableOffer, lockablePrompt, lockableResource, lockableTemplate } from './offers.js'
@@ -41,6 +41,7 @@ export function judgeOffers(subject: OffersSubject): JudgedOffers {
   const { prompts = [], resources = [], templates = [] } = subject.definition
   const quarantined = new Map<string, string>()
   const fresh: LockableOffer[] = []
+  const isFull = Object.keys(subject.remembered?.tools ?? {}).length >= MOST_REMEMBERED
   const select = <T extends object>(
     offers: readonly T[],
     lockable: (offer: T) => LockableOffer,
@@ -48,9 +49,10 @@ export function judgeOffers(subject: OffersSubject): JudgedOffers {
   ): T[] =>
     offers.filter((offer) => {
       const locked = lockable(offer)
-      const reason = findReason(subject, offer, locked)
+      const isNew = isRemembered && !ownTool(subject.remembered?.tools, locked.name)
+      const reason = findReason(subject, offer, locked, isNew && isFull)
       if (reason !== undefined) quarantined.set(locked.name, reason)
-      else if (isRemembered && !ownTool(subject.remembered?.tools, locked.name)) fresh.push(locked)
+      else if (isNew) fresh.push(locked)
       return reason === undefined
     })
   const shown = {
@@ -74,6 +76,7 @@ function findReason(
   { server, lock, remembered, findingsOf }: OffersSubject,
   offer: object,
   locked: LockableOffer,
+  isTooMany: boolean,
 ): string | undefined {
   const print = fingerprint(locked)
   const pinned = lock && ownTool(ownTool(lock.lock?.servers, server.name)?.tools, locked.name)
@@ -96,6 +99,11 @@ function findReason(
   if (seen && seen.fingerprint !== print && isCautious)
     return hold('changed', 'has changed since it was first seen')
   if (server.trust === 'none') return hold('untrusted', 'has not been approved')
+  if (isTooMany && isCautious)
+    return hold(
+      'new',
+      `is new, and ${visibleName(server.name)} has listed more than ${MOST_REMEMBERED} definitions`,
+    )
   return findings.some(({ severity }) => severity === 'hard') ? hold('findings', 'looks poisoned') : undefined
 }
 
