@@ -35,6 +35,20 @@ it('adds a token, prints it once, lists and revokes it', async () => {
   expect((await run(['token', 'list', '--json'])).output).toBe('[]\n')
 })
 
+it('revokes a stdio client, limits it, and allows it again', async () => {
+  const { atTerminal, run, home } = homeWith({})
+  const read = () => JSON.parse(readFileSync(tokens(home), 'utf8'))
+  const revoked = await atTerminal(['token', 'revoke', 'stdio:codex'])
+  expect(revoked).toMatchObject({ code: 0, output: expect.stringContaining('Revoked stdio:codex.') })
+  expect((await run(['token', 'list'])).output).toMatch(/\nstdio:codex .* revoked\n/)
+  const limited = await atTerminal(['token', 'add', 'stdio:codex', '--servers', 'github'])
+  expect(limited.output).toBe('stdio:codex may connect. It opens servers github.\n')
+  expect(read()).toMatchObject([{ name: 'stdio:codex', rights: { servers: ['github'] } }])
+  const allowed = await atTerminal(['token', 'add', 'stdio:codex'])
+  expect(allowed.output).toBe('stdio:codex may connect. It opens everything.\n')
+  expect(read()).toEqual([])
+})
+
 it('changes tokens only at a terminal', async () => {
   const { run, atTerminal } = homeWith({})
   await atTerminal(['token', 'add', 'ci'])
@@ -53,7 +67,7 @@ describe('says what is wrong', () => {
     [['add', 'owner'], 'Replace it with: toolwell token --new'],
     [['revoke', 'owner'], 'Replace it with: toolwell token --new'],
     [['add', 'a b'], '"a b" cannot be the name of a token.'],
-    [['add', 'stdio:codex'], 'cannot be the name of a token.'],
+    [['add', 'stdio:'], 'cannot be the name of a token.'],
     [['add', 'a', 'b'], 'Unexpected argument "b".'],
     [['list', 'b'], 'Unexpected argument "b".'],
     [['lst'], 'Did you mean list?'],

@@ -1,14 +1,18 @@
-/** Runs the server scenarios of the official conformance suite in both protocol generations: our fixture directly, and through the gateway. */
+/** Runs the server scenarios of the official conformance suite in both protocol generations: our fixture directly, and through the gateway. `UPDATE_GOLDEN=1` saves the table. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { stringify } from '../../../bench/json.ts'
+import { type Checks, type Conformance, conformancePage, type Places } from './support/conformance-page.js'
 import { authorized, startGateway } from './support/gateway.js'
 
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/package.json')
 
@@ -97,17 +101,17 @@ async function verdicts(url: string, revision: string): Promise<Verdict[]> {
 
 const FIXTURE = here('support/conformance-server.mjs')
 
-/** Failing checks by scenario, and every scenario. */
-async function judge(url: string, revision: string) {
+/** Checks of each scenario. */
+async function judge(url: string, revision: string): Promise<Map<string, Checks>> {
   const found = await verdicts(url, revision)
   expect(found.length).toBeGreaterThan(30)
-  return {
-    ran: found.map(({ scenario }) => scenario),
-    checks: Object.fromEntries(
-      found.filter((one) => one.failed > 0).map((one) => [one.scenario, one.failed]),
-    ),
-  }
+  return new Map(found.map(({ scenario, passed, failed }) => [scenario, [passed, failed]]))
 }
+
+const failingOf = (judged: ReadonlyMap<string, Checks>) =>
+  Object.fromEntries(
+    [...judged].flatMap(([scenario, [, failed]]) => (failed > 0 ? [[scenario, failed]] : [])),
+  )
 
 async function judgeThrough(revision: string, path: string) {
   const { port, listed } = await startGateway({
@@ -127,18 +131,38 @@ async function judgeDirectly(revision: string) {
 const checksOf = (failing: Failing) =>
   Object.fromEntries(Object.entries(failing).map(([scenario, [checks]]) => [scenario, checks]))
 
-describe.each(Object.entries(FAILING))('of %s', (revision, failing) => {
-  it('every scenario that passes directly passes where all tools are listed', async () => {
-    const direct = await judgeDirectly(revision)
-    const through = await judgeThrough(revision, '/mcp/all')
-    expect(through.ran).toEqual(direct.ran)
-    const passing = direct.ran.filter((scenario) => !Object.hasOwn(direct.checks, scenario))
-    expect(passing.filter((scenario) => Object.hasOwn(through.checks, scenario))).toEqual([])
-    expect(through.checks).toEqual(checksOf(failing))
+/** Replaces the results of this revision, and writes the page. */
+function save(revision: string, places: Places<ReadonlyMap<string, Checks>>): void {
+  const results = `${root}bench/results/conformance.json`
+  const saved = existsSync(results) ? (JSON.parse(readFileSync(results, 'utf8')) as Conformance) : undefined
+  const checks = (place: keyof typeof places, scenario: string) => places[place].get(scenario) ?? [0, 0]
+  const scenarios = [...places.direct.keys()].sort().map((name) => {
+    const [direct, all, search] = [checks('direct', name), checks('all', name), checks('search', name)]
+    return [name, { direct, all, search }]
   })
+  const conformance: Conformance = {
+    suite: JSON.parse(readFileSync(manifest, 'utf8')).version,
+    date: new Date().toISOString().slice(0, 10),
+    revisions: { ...saved?.revisions, [revision]: Object.fromEntries(scenarios) },
+  }
+  writeFileSync(results, stringify(conformance))
+  writeFileSync(`${root}docs/compatibility/conformance.md`, conformancePage(conformance))
+}
 
-  it('nothing else fails where tools are found by a search, but what looks at them in the list', async () => {
-    const { checks } = await judgeThrough(revision, '/mcp')
-    expect(checks).toEqual(checksOf({ ...failing, ...FAILING_IN_DISPATCH[revision] }))
-  })
-})
+it.each(Object.entries(FAILING))(
+  'every scenario of %s that passes directly passes through the gateway',
+  async (revision, failing) => {
+    const direct = await judgeDirectly(revision)
+    const all = await judgeThrough(revision, '/mcp/all')
+    const search = await judgeThrough(revision, '/mcp')
+    expect([...all.keys()]).toEqual([...direct.keys()])
+    expect([...search.keys()]).toEqual([...direct.keys()])
+    expect(Object.keys(failingOf(direct)).sort()).toEqual(Object.keys(failing).sort())
+    const lost = [...direct].filter(([name, [, failed]]) => failed === 0 && all.get(name)?.[1] !== 0)
+    expect(lost).toEqual([])
+    expect(failingOf(all)).toEqual(checksOf(failing))
+    expect(failingOf(search)).toEqual(checksOf({ ...failing, ...FAILING_IN_DISPATCH[revision] }))
+    if (process.env.UPDATE_GOLDEN === '1') save(revision, { direct, all, search })
+  },
+  1_800_000,
+)

@@ -65,5 +65,5 @@ it.each(['all', 'client'])(
     expect(answered + refused).toBe(CLIENTS * QUESTIONS)
     if (share === 'client') expect(refused).toBe(0)
   },
-  300_000,
+  900_000,
 )

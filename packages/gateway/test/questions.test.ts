@@ -170,4 +170,24 @@ describe('a suspended call', () => {
     const again = await call(url, 'Who?', { inputResponses, requestState })
     expect(again.error).toMatchObject({ code: -32602 })
   })
+
+  it.each([
+    ['a tool that is denied', { deny: ['test_elicitation'] }],
+    ['a disabled server', { disabled: true }],
+  ])('gives no result of %s meanwhile', async (_, more) => {
+    const { url, write } = await startGateway({ mcpServers: { suite: suite('legacy') } })
+    const { result } = await call(url, 'Who?')
+    const [id = ''] = Object.keys(result.inputRequests)
+    write({ mcpServers: { suite: suite('legacy', more) } })
+    const isThere = async () => {
+      const client = await open(`${url}/mcp/all`, 'legacy', {})
+      const { tools } = await client.listTools()
+      return tools.some(({ name }) => name === 'suite__test_elicitation')
+    }
+    await expect.poll(isThere, { timeout: 30_000 }).toBe(false)
+    const inputResponses = { [id]: { action: 'accept', content: { username: 'ada' } } }
+    const { requestState } = result
+    const answered = await call(url, 'Who?', { inputResponses, requestState })
+    expect(JSON.stringify(answered)).not.toContain('ada')
+  })
 })

@@ -201,6 +201,30 @@ it('limits a bridge by the token that its entry names, and records its principal
   expect((await codex.call('notes__write_note')).error).toBeUndefined()
 })
 
+it('refuses a stdio client whose name is revoked, and nobody else', async () => {
+  const started = await startWith({})
+  const { tokens } = started.storage
+  const open = async (client: string) => {
+    const wire = await openWire(started, '/mcp/all', { 'X-Toolwell-Principal': `stdio:${client}` })
+    await wire.ask(initialize)
+    return { list: (id: number) => wire.ask({ id, method: 'tools/list' }) }
+  }
+  const [codex, cursor] = [await open('codex'), await open('cursor')]
+  expect(await codex.list(2)).toHaveProperty('result')
+  const hash = hashToken('nobody has it')
+  await tokens.add({ name: 'stdio:codex', hash, createdAt: 0, expiresAt: 0, rights: {} })
+  await expect
+    .poll(async () => (await codex.list(3)).error)
+    .toMatchObject({ message: expect.stringContaining('was revoked') })
+  await expect(open('codex')).rejects.toThrow('403')
+  expect(await cursor.list(2)).toHaveProperty('result')
+  await tokens.remove('stdio:codex')
+  await tokens.add({ name: 'stdio:codex', hash, createdAt: 0, rights: { servers: ['notes'] } })
+  const limited = JSON.stringify(await (await open('codex')).list(2))
+  expect(limited).toContain('notes__write_note')
+  expect(limited).not.toContain('files__')
+})
+
 it('ends the connections and streams of a revoked token', async () => {
   const started = await startWith({ one: {}, other: {} }, { sessionIdle: 300 })
   const { storage, gateway, url } = started

@@ -45,6 +45,7 @@ export type {
 export type { ServerWarning, WarningCode, WarningListener } from './definition/warning.js'
 export { diskFirstUse, type FirstUseOptions } from './trust/lock/disk-first-use.js'
 export { type FirstUse, type FirstUseStore, memoryFirstUse, type SeenTool } from './trust/lock/first-use.js'
+export type { ReviewedOffers } from './trust/lock/judge-offers.js'
 export type { Review, Reviewer, ReviewFinding, ReviewRequest } from './trust/review.js'
 export type { Rule, RuleSettings } from './trust/scan/rules.js'
 export type { Caller, CallerCapabilities, CallerHandlers, LogMessage } from './upstream/caller.js'

@@ -1,6 +1,7 @@
 /** Prints an inspection as text or JSON, and checks it against `--max-tokens`. Control characters in texts of servers are removed. */
 import { dropUndefined, firstLine } from '@toolwell/core/internal'
 import { describeWarning } from '@toolwell/mcp/internal'
+import { isOfferName } from '@toolwell/mcp/lock'
 import { count, plural, table } from '../shared/layout.js'
 import type { ToolCost } from '../shared/servers/cost.js'
 import { unusableLine } from '../shared/servers/server-facts.js'
@@ -71,7 +72,8 @@ const TRUST = { lock: 'locked', 'first-use': 'first use', config: 'full', nothin
 function trustOf({ trusted, state, tools, quarantined }: ServerView): string {
   if (!trusted) return '-'
   if (trusted !== 'lock' || (state !== 'quarantined' && quarantined.size === 0)) return TRUST[trusted]
-  return state === 'quarantined' || quarantined.size >= tools ? 'blocked by lock' : 'partly locked'
+  const blocked = [...quarantined.keys()].filter((name) => !isOfferName(name)).length
+  return state === 'quarantined' || blocked >= tools ? 'blocked by lock' : 'partly locked'
 }
 
 function serverTable(

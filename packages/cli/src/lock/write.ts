@@ -12,7 +12,6 @@ import {
 import {
   approveCommand,
   createLock,
-  isOfferName,
   keepOut,
   keepServers,
   type ListedServer,
@@ -167,16 +166,11 @@ export function extendLock(group: Group, scanner: Scanner, isWatched: boolean): 
   const before = trustedLock(group)
   const isQuarantined = (server: string, tool: unknown) =>
     group.quarantined.get(server)?.has((tool as { name: string }).name) === true
-  // Prompts and resources of a locked server wait for approval until they are in the lock.
-  const isNewOffer = (server: string, tool: unknown) =>
-    Object.hasOwn(group.lock?.servers ?? {}, server) && isOfferName((tool as { name: string }).name)
   const usable = group.servers
     .filter(({ name }) => Object.hasOwn(before.servers, name) || !group.quarantinedServers.has(name))
     .map((server) => ({
       ...server,
-      tools: server.tools.filter(
-        (tool) => !isQuarantined(server.name, tool) && !isNewOffer(server.name, tool),
-      ),
+      tools: server.tools.filter((tool) => !isQuarantined(server.name, tool)),
     }))
   const fresh = createLock(isWatched ? group.servers : usable, scanner, before)
   return keepServers(fresh, before, [...group.unlisted.keys(), ...group.disabled, ...group.unnamed])

@@ -19,6 +19,7 @@ export const token = defineVerb({
     'add NAME [--profile NAME] [--servers NAMES] [--tools NAMES] [--read-only] [--expires 30d]',
     'list [--json]',
     'revoke NAME',
+    'revoke stdio:CLIENT',
   ],
   takesWords: true,
   flags: {
@@ -62,6 +63,8 @@ export const token = defineVerb({
     },
     { line: "toolwell token add notes --tools 'notes/*,files/read_*'", about: 'a token for some tools' },
     { line: 'toolwell token revoke ci', about: 'refuse further requests with this token' },
+    { line: 'toolwell token revoke stdio:codex', about: 'refuse a client that `connect` set up' },
+    { line: 'toolwell token add stdio:codex', about: 'allow it again' },
   ],
   exits: {
     0: 'Done.',
@@ -134,7 +137,7 @@ async function readName(name: string | undefined): Promise<string> {
       'The name owner is taken by the token of the owner.',
       'Replace it with: toolwell token --new',
     )
-  if (isTokenName(name)) return name
+  if (isTokenName(name) || STDIO_CLIENT.test(name)) return name
   throw usageProblem(
     `${JSON.stringify(name.slice(0, 60))} cannot be the name of a token.`,
     'Use up to 40 letters, digits, dots, dashes and underscores.',
@@ -147,6 +150,9 @@ function readNames(flags: object, flag: string): string[] | undefined {
     throw usageProblem(`--${flag} contains an empty name.`, `Separate names by commas: --${flag} one,two`)
   return names.length === 0 ? undefined : names
 }
+
+/** The name of a stdio client, which has no token. With `add` and flags, it gets fewer rights. */
+const STDIO_CLIENT = /^stdio:[a-z\d][\w.-]{0,39}$/i
 
 async function openTokens(folder: string) {
   const { fileStorage } = await import('@toolwell/gateway/storage')
@@ -178,6 +184,14 @@ async function add(
     ...(lasts === undefined ? {} : { expiresAt: createdAt + lasts }),
     rights,
   }
+  const isStdio = STDIO_CLIENT.test(name)
+  if (isStdio) await tokens.remove(name)
+  if (isStdio && Object.keys(rights).length === 0 && lasts === undefined) {
+    await terminal.output.write(
+      isJson ? `${JSON.stringify({ name, rights })}\n` : `${name} may connect. It opens everything.\n`,
+    )
+    return 0
+  }
   if (!(await tokens.add(record)))
     throw new Problem(`There is already a token ${name}.`, `Revoke it first: toolwell token revoke ${name}`, {
       reason: 'taken',
@@ -185,8 +199,8 @@ async function add(
   const { hash: _, ...shown } = record
   await terminal.output.write(
     isJson
-      ? `${JSON.stringify({ ...shown, token: text })}\n`
-      : `${text}\nThis token is shown only now. It opens ${describeRights(rights)}${record.expiresAt === undefined ? '' : `, until ${writeTime(record.expiresAt)}`}.\n`,
+      ? `${JSON.stringify(isStdio ? shown : { ...shown, token: text })}\n`
+      : `${isStdio ? `${name} may connect.` : `${text}\nThis token is shown only now.`} It opens ${describeRights(rights)}${record.expiresAt === undefined ? '' : `, until ${writeTime(record.expiresAt)}`}.\n`,
   )
   return 0
 }
@@ -201,7 +215,13 @@ async function listTokens(tokens: TokenStore, isJson: boolean, { output }: Termi
     name,
     describeRights(rights),
     writeTime(createdAt),
-    expiresAt === undefined ? 'never' : expiresAt <= Date.now() ? 'expired' : writeTime(expiresAt),
+    expiresAt === undefined
+      ? 'never'
+      : expiresAt > Date.now()
+        ? writeTime(expiresAt)
+        : STDIO_CLIENT.test(name)
+          ? 'revoked'
+          : 'expired',
   ])
   const columns = ['name', 'opens', 'added', 'expires'].map((title) => ({ title }))
   const lines = table(columns, [['owner', 'everything', '', 'never'], ...rows])
@@ -211,7 +231,17 @@ async function listTokens(tokens: TokenStore, isJson: boolean, { output }: Termi
 
 async function revoke(name: string, tokens: TokenStore, terminal: Terminal): Promise<ExitCode> {
   requireTerminal(terminal, 'Revoking a token', '')
-  if (await tokens.remove(name)) {
+  const wasKnown = await tokens.remove(name)
+  if (STDIO_CLIENT.test(name)) {
+    const [{ newToken }, { hashToken }] = await Promise.all([
+      import('@toolwell/gateway/bridge'),
+      import('@toolwell/gateway/storage'),
+    ])
+    // No token has this hash. The record says that the name no longer opens anything.
+    const now = Date.now()
+    await tokens.add({ name, hash: hashToken(newToken()), createdAt: now, expiresAt: now, rights: {} })
+  }
+  if (wasKnown || STDIO_CLIENT.test(name)) {
     await terminal.output.write(`Revoked ${name}. Running calls finish, and further requests are refused.\n`)
     return 0
   }

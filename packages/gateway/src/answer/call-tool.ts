@@ -28,6 +28,8 @@ export interface Asked {
   readonly results: Results
   readonly workspace: string | undefined
   readonly optionsFor: OptionsFor
+  /** The view after the latest change of the config. */
+  readonly currentView: () => View
   /** Counts a call of a server against the limits of the principal. */
   readonly take: (source: string) => Taken
   /** Questions of the server that the client could not answer, by method. */
@@ -336,7 +338,7 @@ function quoteInstructions(view: View, sources: ReadonlySet<string>): string[] {
 async function run(
   view: View,
   target: Extract<DirectVerdict, { kind: 'run' }>['target'],
-  { optionsFor }: Asked,
+  { optionsFor, currentView }: Asked,
   isDirect: boolean,
   isAllowed: (() => boolean) | undefined,
 ): Promise<CallToolResult | undefined> {
@@ -347,7 +349,13 @@ async function run(
   }
   try {
     const result = await view.call(target.source, target.name, target.input, {
-      ...optionsFor(target.source),
+      ...optionsFor(target.source, () => {
+        const now = currentView()
+        return (
+          now.isVisible(target.source, target.name) &&
+          (!isAllowed || now.isReadOnly(target.source, target.name))
+        )
+      }),
       ...(isAllowed ? { mayCall } : {}),
     })
     return isTooDeep(result)

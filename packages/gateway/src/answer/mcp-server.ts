@@ -133,6 +133,7 @@ export function createMcpServer(options: McpServerOptions): Server {
             results: { store: results, principal: owner, client },
             workspace,
             optionsFor,
+            currentView: view,
             take,
             refused,
           },

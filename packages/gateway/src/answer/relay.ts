@@ -20,8 +20,8 @@ import type { OpenCall, SuspendedCalls } from './suspended-calls.js'
 
 export type Request = ServerContext['mcpReq']
 
-/** Options of the request to a server. */
-export type OptionsFor = (source: string) => CallOptions
+/** Options of the request to a server. `isAllowed`: asked again when the client answers a question of the server. */
+export type OptionsFor = (source: string, isAllowed?: () => boolean) => CallOptions
 
 /** Milliseconds for a question to a client of the older protocol. The user may have to answer. */
 const QUESTION_TIMEOUT = 10 * 60_000
@@ -78,7 +78,10 @@ export class Relay {
     const { suspended, owner } = this.#options
     if (this.#options.caller.era === 'modern')
       return suspended.run(relayed.request, owner, relayed.params, (call) =>
-        work((source) => this.#modernOptions(relayed, call, source)),
+        work((source, isAllowed) => {
+          if (isAllowed) call.allowIf(isAllowed)
+          return this.#modernOptions(relayed, call, source)
+        }),
       )
     this.#running.set(relayed.request, relayed.onRefused)
     try {

@@ -36,6 +36,8 @@ export interface OpenCall {
   readonly request: () => Request
   readonly signal: AbortSignal
   readonly handlers: Required<Pick<CallerHandlers, 'elicit' | 'sample' | 'roots'>>
+  /** Sets whether an answer may continue the call. Default: always. */
+  readonly allowIf: (isAllowed: () => boolean) => void
 }
 
 interface Call {
@@ -44,6 +46,8 @@ interface Call {
   request: Request
   readonly end: AbortController
   readonly questions: Map<string, Question>
+  /** What the call uses may have been denied meanwhile. */
+  isAllowed: () => boolean
   result: Promise<Result>
   /** Number of questions so far. */
   asked: number
@@ -82,6 +86,7 @@ export class SuspendedCalls {
       request,
       end: new AbortController(),
       questions: new Map(),
+      isAllowed: () => true,
       result: Promise.resolve({}),
       asked: 0,
       onAsked: () => undefined,
@@ -91,6 +96,9 @@ export class SuspendedCalls {
     call.result = work({
       request: () => call.request,
       signal: call.end.signal,
+      allowIf: (isAllowed) => {
+        call.isAllowed = isAllowed
+      },
       handlers: {
         elicit: ask('elicitation/create') as OpenCall['handlers']['elicit'],
         sample: ask('sampling/createMessage') as OpenCall['handlers']['sample'],
@@ -119,7 +127,11 @@ export class SuspendedCalls {
     return this.#continue(found.call, request)
   }
 
-  #continue(call: Call, request: Request): Promise<Result> {
+  async #continue(call: Call, request: Request): Promise<Result> {
+    if (!call.isAllowed()) {
+      endCall(call, 'The call is no longer allowed.')
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, prompts.unknownState)
+    }
     call.request = request
     const given = request.inputResponses ?? {}
     for (const [id, question] of call.questions)
@@ -230,10 +242,13 @@ export class SuspendedCalls {
     const found = this.#calls.get(handle)
     if (!found) return
     this.#forget(handle)
-    for (const { fail } of found.call.questions.values())
-      fail(new ProtocolError(ProtocolErrorCode.InternalError, 'The client did not answer in time.'))
-    found.call.end.abort(new Error('The client did not answer in time.'))
+    endCall(found.call, 'The client did not answer in time.')
   }
+}
+
+function endCall({ questions, end }: Call, reason: string): void {
+  for (const { fail } of questions.values()) fail(new ProtocolError(ProtocolErrorCode.InternalError, reason))
+  end.abort(new Error(reason))
 }
 
 interface Outcome {

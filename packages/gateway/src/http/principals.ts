@@ -73,9 +73,17 @@ export class Principals {
   }
 
   #findNamed(name: string): Principal | Refusal {
-    if (name.startsWith(STDIO_PRINCIPAL)) return { ...OWNER, name: name.slice(0, 80), id: name }
-    const found = this.#options.tokens.list().find((token) => token.name === name)
+    const find = () => this.#options.tokens.list().find((token) => token.name === name)
+    const found = find()
+    const isStdio = name.startsWith(STDIO_PRINCIPAL)
+    // Stdio clients have all rights until their name is revoked or gets a record with rights.
+    if (isStdio && !found)
+      return { ...OWNER, name: name.slice(0, 80), id: name, isValid: () => find() === undefined }
     if (found && !this.#isExpired(found)) return this.#describe(found)
+    if (isStdio) {
+      const message = `The client ${name.slice(0, 80)} was revoked. The owner of this gateway can allow it again.`
+      return { status: 403, message }
+    }
     const why = found ? 'has expired' : 'does not exist or was revoked'
     const message = `The token ${JSON.stringify(name.slice(0, 80))} of this client ${why}. Add one with: toolwell token add NAME`
     return { status: 403, message }

@@ -1,6 +1,6 @@
 /** Prompts and resources of a view: their names in the gateway, and the server behind a name or URI. */
 import { UriTemplate } from '@modelcontextprotocol/server'
-import type { ServerOffers } from '@toolwell/mcp'
+import type { ReviewedOffers, ServerOffers } from '@toolwell/mcp'
 
 export type Prompt = ServerOffers['prompts'][number]
 export type Resource = ServerOffers['resources'][number]
@@ -27,14 +27,14 @@ const SCHEME = 'toolwell:'
 const MOST_LINKS = 10_000
 
 export class Offers {
-  readonly #read: () => ReadonlyMap<string, ServerOffers>
-  #known: readonly (readonly [string, ServerOffers])[] = []
+  readonly #read: () => ReadonlyMap<string, ReviewedOffers>
+  #known: readonly (readonly [string, ReviewedOffers])[] = []
   #index = indexOffers([])
   /** Servers of URIs that only a result has named. */
   readonly #links = new Map<string, string>()
 
   /** `read` returns the offers of each visible server. */
-  constructor(read: () => ReadonlyMap<string, ServerOffers>) {
+  constructor(read: () => ReadonlyMap<string, ReviewedOffers>) {
     this.#read = read
   }
 
@@ -57,8 +57,25 @@ export class Offers {
     )
   }
 
-  /** Finds the server of a listed URI, a link, or a URI of a template. Otherwise the only server with resources. */
+  /**
+   * Finds the server of a listed URI, a link, or a URI of a template. Otherwise the only server with resources. Finds nothing that
+   * the server lists and that may not be used.
+   */
   findResource(uri: string): Found | undefined {
+    const found = this.#find(uri)
+    return found && this.#isHidden(found) ? undefined : found
+  }
+
+  #isHidden({ source, given }: Found): boolean {
+    const { hidden, resources, templates } = this.#current()
+    const own = hidden.get(source)
+    if (own === undefined || own.size === 0) return false
+    const isOwn = (each: Offer<object>) => each.source === source && each.given === given
+    if (resources.some(isOwn) || templates.some(isOwn)) return false
+    return own.has(given) || [...own].some((each) => each.includes('{') && matches(each, given))
+  }
+
+  #find(uri: string): Found | undefined {
     const { sources, resources, templates } = this.#current()
     const named = [...sources].find((source) => uri.startsWith(writeUri(source, '')))
     if (named !== undefined) return { source: named, given: uri.slice(writeUri(named, '').length) }
@@ -109,7 +126,7 @@ function writeUri(source: string, uri: string): string {
   return `${SCHEME}${encodeURIComponent(source)}:${uri}`
 }
 
-function indexOffers(known: readonly (readonly [string, ServerOffers])[]) {
+function indexOffers(known: readonly (readonly [string, ReviewedOffers])[]) {
   const all = <T>(
     read: (offers: ServerOffers) => readonly T[],
     nameOf: (entry: T) => string,
@@ -148,6 +165,8 @@ function indexOffers(known: readonly (readonly [string, ServerOffers])[]) {
     prompts,
     resources,
     templates,
+    /** By server: URIs and URI templates that may not be used. */
+    hidden: new Map(known.map(([source, { hidden }]) => [source, hidden])),
     /** Servers with resources. */
     sources: new Set([...resources, ...templates].map(({ source }) => source)),
   }

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import type { Direct, DirectDigest, Entry, Policy, PolicyRequest } from '@toolwell/core'
 import { matchesGlob } from '@toolwell/core/internal'
-import type { McpTool, ServerConfig, ServerDefinition, ServerOffers } from '@toolwell/mcp'
+import type { McpTool, ReviewedOffers, ServerConfig, ServerDefinition } from '@toolwell/mcp'
 import { fingerprint, type ReadOnlyStore, type ReadOnlyTools } from '@toolwell/mcp/internal'
 import type { ClientRules } from '../bridge/client-rules.js'
 import type { Rights } from '../storage/storage.js'
@@ -82,7 +82,7 @@ export function openView(
       enabled && !rights?.tools && (allowed?.(asksForServer(source)) ?? true) ? [source] : [],
     )
   const offers = new Offers(() => {
-    const found = new Map<string, ServerOffers>()
+    const found = new Map<string, ReviewedOffers>()
     for (const source of visible()) found.set(source, servers.offers(source))
     return found
   })

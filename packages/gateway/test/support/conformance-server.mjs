@@ -272,6 +272,15 @@ const TOOLS = {
       return [text('Logged.')]
     },
   ],
+  /** Over HTTP it closes its stream before it answers, and the client reconnects. */
+  test_reconnection: [
+    [],
+    async (_, { http }) => {
+      http?.closeSSE?.()
+      await pause()
+      return [text('Reconnected.')]
+    },
+  ],
   test_sampling: [
     ['prompt'],
     async ({ prompt }, { server }) => {
@@ -412,6 +421,20 @@ function createServer() {
   return server
 }
 
+/** Keeps the events of streams, so that a client can reconnect. */
+function createEventStore() {
+  const events = []
+  return {
+    storeEvent: async (stream, message) => `${events.push({ stream, message })}`,
+    async replayEventsAfter(id, { send }) {
+      const { stream } = events[Number(id) - 1]
+      for (const [at, event] of events.entries())
+        if (at >= Number(id) && event.stream === stream) await send(`${at + 1}`, event.message)
+      return stream
+    },
+  }
+}
+
 /** Serves both generations over HTTP, and prints the port. */
 async function serveHttp() {
   const modern = createMcpHandler(
@@ -426,7 +449,11 @@ async function serveHttp() {
   const sessions = new Map()
   const begin = async () => {
     const id = randomUUID()
-    const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator: () => id })
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      eventStore: createEventStore(),
+      retryInterval: 50,
+    })
     await createServer().connect(transport)
     sessions.set(id, transport)
     return transport

@@ -8,12 +8,13 @@ import type { Config } from '../config/load-config.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { isOffered } from '../config/server-config.js'
 import { diskCache } from '../definition/disk-cache.js'
-import type { ServerDefinition, ServerOffers } from '../definition/server-definition.js'
+import type { ServerDefinition } from '../definition/server-definition.js'
 import { catchCacheErrors } from '../definition/usable-tools.js'
 import type { ServerWarning } from '../definition/warning.js'
 import { createGuard } from '../trust/guard.js'
 import { diskFirstUse } from '../trust/lock/disk-first-use.js'
 import { catchFirstUseErrors } from '../trust/lock/first-use.js'
+import type { ReviewedOffers } from '../trust/lock/judge-offers.js'
 import { assertCaller, type Caller } from '../upstream/caller.js'
 import type { CallOptions, ServerRequest } from '../upstream/connection.js'
 import { McpFailure } from '../upstream/failures.js'
@@ -42,7 +43,7 @@ export interface Servers {
     options?: CallOptions,
   ): Promise<CallToolResult>
   /** Prompts and resources of a server, without those that look harmful. Empty if the server is disabled or quarantined. */
-  offers(server: string): ServerOffers
+  offers(server: string): ReviewedOffers
   /** Reads a resource, gets a prompt, or completes an argument. Throws `McpFailure`. */
   request(server: string, request: ServerRequest, options?: CallOptions): Promise<Result>
   /** Waits for all first listings, but no longer than this. Returns the servers that are not listed yet. */
@@ -68,7 +69,7 @@ export interface Servers {
   close(): Promise<void>
 }
 
-const NO_OFFERS: ServerOffers = { prompts: [], resources: [], templates: [] }
+const NO_OFFERS: ReviewedOffers = { prompts: [], resources: [], templates: [], hidden: new Set() }
 
 /** Maximum number of parallel background retries. */
 const RETRIES = 2
@@ -221,7 +222,7 @@ export function connectWithSharedProcesses(
     offers(server) {
       const { definition, review, server: config } = fleet.find(server)
       return definition && config.enabled && review.server === undefined
-        ? guard.scanOffers(config, definition)
+        ? guard.reviewOffers(config, definition)
         : NO_OFFERS
     },
     async request(server, request, callOptions = {}) {

@@ -16,7 +16,7 @@ import {
 } from '../trust/lock/first-use.js'
 import { approveChange, type ListedServer, type Lock } from '../trust/lock/lock.js'
 import { findLockFile, readLock, writeLock } from '../trust/lock/lock-file.js'
-import { listLockableOffers } from '../trust/lock/offers.js'
+import { isOfferName, listLockableOffers } from '../trust/lock/offers.js'
 import type { Finding } from '../trust/scan/rules.js'
 import { createScanner, type Scanner } from '../trust/scan/scan.js'
 import type { Servers } from './connect-servers.js'
@@ -209,12 +209,18 @@ export interface Pending {
 export const changeName = ({ server, tool }: { readonly server: string; readonly tool?: string }) =>
   tool === undefined ? server : `${server}/${tool}`
 
-/** Without a lock, a new definition is trusted on first use and waits only if it is quarantined. */
+/**
+ * Without a lock, a new definition is trusted on first use and waits only if it is quarantined. Prompts and templates that are gone
+ * need no approval.
+ */
 export function findPending(group: LockGroup, base: Lock = trustedLock(group)): Pending[] {
   const isMet = ({ kind, server, tool }: LockChange) =>
     group.lock === undefined &&
-    kind === 'added' &&
-    !(tool !== undefined && group.quarantined.get(server)?.has(tool))
+    (kind === 'added'
+      ? !(tool === undefined
+          ? group.quarantinedServers.has(server)
+          : group.quarantined.get(server)?.has(tool))
+      : kind === 'removed' && tool !== undefined && isOfferName(tool))
   return compareLock(group, base, group.servers)
     .filter((change) => !isMet(change))
     .map((change) => ({ group, change }))

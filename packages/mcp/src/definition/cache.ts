@@ -91,9 +91,12 @@ export function isFresh({ definition, savedAt }: CachedDefinition, now = Date.no
   return definition.ttlMs !== undefined && age >= 0 && age < definition.ttlMs
 }
 
-/** Returns the era if it need not be probed again. */
-export function knownEra(cached: CachedDefinition | undefined, now = Date.now()): 'legacy' | undefined {
-  if (cached?.definition.era !== 'legacy') return undefined
+/** Returns the era of the last listing. Undefined for an older server that should be probed again. */
+export function knownEra(
+  cached: CachedDefinition | undefined,
+  now = Date.now(),
+): 'legacy' | 'modern' | undefined {
+  if (cached?.definition.era !== 'legacy') return cached?.definition.era
   const age = now - cached.savedAt
   return age >= 0 && age < LEGACY_HOLDS ? 'legacy' : undefined
 }

@@ -5,8 +5,7 @@ import { describeStart } from '../config/redact.js'
 import type { ServerConfig } from '../config/server-config.js'
 import { isOffered } from '../config/server-config.js'
 import { markFolderUse, matchPrevious } from '../definition/clean-definition.js'
-import { fingerprint } from '../definition/fingerprint.js'
-import { definitionHash, type ServerDefinition, type ServerOffers } from '../definition/server-definition.js'
+import { definitionHash, type ServerDefinition } from '../definition/server-definition.js'
 import { approveCommand } from './lock/compare-first-use.js'
 import { createReview, type Decision, type ServerDecision } from './lock/create-review.js'
 import { type Compared, createExaminations, type ExaminationOptions } from './lock/examinations.js'
@@ -20,9 +19,10 @@ import {
   unlinkFromListing,
   waitingCommands,
 } from './lock/first-use.js'
+import { judgeOffers, type ReviewedOffers, rememberOffers } from './lock/judge-offers.js'
 import type { ListedServer } from './lock/lock.js'
 import { createLocks, type LockState } from './lock/lock-file.js'
-import { type LockableOffer, lockablePrompt, lockableResource, lockableTemplate } from './lock/offers.js'
+import { isOfferName } from './lock/offers.js'
 import { areSettled, hasNoFindings, type Prints, type ReviewNotes } from './lock/review-notes.js'
 import {
   combineReviews,
@@ -53,8 +53,8 @@ export interface Guard {
   /** Scans before the review, in short slices. */
   prepare(server: ServerConfig, definition: ServerDefinition): Promise<void>
   review(request: ReviewRequest): Review
-  /** The prompts and resources without those that have hard findings. */
-  scanOffers(server: ServerConfig, definition: ServerDefinition): ServerOffers
+  /** The prompts and resources that may be used, and the URIs of the others. */
+  reviewOffers(server: ServerConfig, definition: ServerDefinition): ReviewedOffers
   /** Why the tools of a server are trusted. */
   trustedBy(server: string): ServerDecision['by']
   /** Notes to store with this definition. */
@@ -74,9 +74,6 @@ export interface Guard {
   /** Forces the locks to be read again. */
   reset(): void
 }
-
-/** Longest name of a prompt. Clients show it, and send it back. */
-const LONGEST_NAME = 1000
 
 export function createGuard(options: GuardOptions): Guard {
   const { firstUse, lock, scan, rules = {}, review: own, compared = {} } = options
@@ -134,6 +131,13 @@ export function createGuard(options: GuardOptions): Guard {
     }
   }
 
+  const judge = (
+    server: ServerConfig,
+    definition: ServerDefinition,
+    lock: LockState | undefined,
+    remembered: FirstUse | undefined,
+  ) => judgeOffers({ server, definition, lock, remembered, findingsOf: examinations.findingsOf })
+
   const reviewer: Reviewer = ({ server, definition, fromCache }) => {
     const listed = listedOf(server, definition)
     const grounds = groundsOf(server)
@@ -153,7 +157,7 @@ export function createGuard(options: GuardOptions): Guard {
     const isKnown = last?.definition === definition && last.stamp === grounds.stamp
     const record = isKnown ? last.before : state ? undefined : recall(server)
     const seenBefore = hasRecord(record) ? record : undefined
-    const { decision, remember } = review.judge({
+    const { decision, remember: tools } = review.judge({
       server: listed,
       prints,
       trust: server.trust,
@@ -163,6 +167,12 @@ export function createGuard(options: GuardOptions): Guard {
       remembered: state ? undefined : seenBefore,
     })
     by.set(server.name, decision.by)
+    const judged = judge(server, definition, state, seenBefore)
+    const base = tools ?? seenBefore
+    const remember =
+      decision.by === 'first-use' && base && judged.fresh.length > 0
+        ? rememberOffers(base, judged.fresh)
+        : tools
     const lean = (seen: FirstUse) => linkToListing(seen, listed, prints.tools)
     if (remember) {
       const { need, folder } = server.workspace
@@ -181,36 +191,24 @@ export function createGuard(options: GuardOptions): Guard {
     const stamp = state ? '' : firstUse.stamp(server)
     judgedBy.set(server.name, { lock: state, stamp })
     met.set(server.name, { definition, before: record && lean(record), stamp })
-    if (isSettled(decision, prints, remember ?? seenBefore))
+    if (judged.quarantined.size === 0 && isSettled(decision, prints, remember ?? seenBefore))
       settled.set(server.name, { definition, isPlain: isPlain(decision) })
     else settled.delete(server.name)
-    return toReview(decision)
+    return toReview(decision, judged.quarantined)
   }
 
   const offers = new WeakMap<
     ServerDefinition,
-    { readonly state: LockState | undefined; readonly shown: ServerOffers }
+    { readonly grounds: ReturnType<typeof groundsOf>; readonly reviewed: ReviewedOffers }
   >()
-  const scanOffers: Guard['scanOffers'] = (server, definition) => {
-    const state = locks.of(server)
+  const reviewOffers: Guard['reviewOffers'] = (server, definition) => {
+    const grounds = groundsOf(server)
     const known = offers.get(definition)
-    if (known && known.state === state) return known.shown
-    const isShown = (offer: object, locked: LockableOffer) =>
-      state
-        ? lockedTool(server, state, locked.name)?.fingerprint === fingerprint(locked)
-        : !examinations
-            .findingsOf(server.name, offer, fingerprint(offer))
-            .some(({ severity }) => severity === 'hard')
-    const { prompts = [], resources = [], templates = [] } = definition
-    const shown = {
-      prompts: prompts.filter(
-        (each) => each.name.length <= LONGEST_NAME && isShown(each, lockablePrompt(each)),
-      ),
-      resources: resources.filter((each) => isShown(each, lockableResource(each))),
-      templates: templates.filter((each) => isShown(each, lockableTemplate(each))),
-    }
-    offers.set(definition, { state, shown })
-    return shown
+    if (known && known.grounds.lock === grounds.lock && known.grounds.stamp === grounds.stamp)
+      return known.reviewed
+    const { offers: reviewed } = judge(server, definition, grounds.lock, recall(server))
+    offers.set(definition, { grounds, reviewed })
+    return reviewed
   }
 
   const waitingCommand = (server: ServerConfig): string | undefined => {
@@ -233,13 +231,19 @@ export function createGuard(options: GuardOptions): Guard {
     async prepare(server, definition) {
       if (!scan) return
       // Approved tools are not scanned.
-      const approved = locks.of(server)?.lock?.servers[server.name]?.tools
+      const state = locks.of(server)
+      const approved = state?.lock?.servers[server.name]?.tools
       const isApproved = (tool: string, print: string) =>
         approved !== undefined && Object.hasOwn(approved, tool) && approved[tool]?.fingerprint === print
-      await examinations.prepare(listedOf(server, definition), (tool, print) => !isApproved(tool, print))
+      const { prompts = [], resources = [], templates = [] } = definition
+      await examinations.prepare(
+        listedOf(server, definition),
+        (tool, print) => !isApproved(tool, print),
+        state ? [] : [...prompts, ...resources, ...templates],
+      )
     },
     review: combineReviews(reviewer, ...(own ? [own] : [])),
-    scanOffers,
+    reviewOffers,
     trustedBy: (server) => by.get(server) ?? 'nothing',
     notes(server, definition) {
       examinations.register(listedOf(server, definition))
@@ -305,7 +309,8 @@ function isSettled(
   if (remembered === undefined || !server.allowed) return false
   // Denied tools were not judged, and may be allowed later. Removed tools are reported until the user approves.
   if (tools.size < prints.tools.size) return false
-  if (Object.keys(remembered.tools).some((name) => !prints.tools.has(name))) return false
+  if (Object.keys(remembered.tools).some((name) => !prints.tools.has(name) && !isOfferName(name)))
+    return false
   return [...prints.tools].every(
     ([name, print]) => remembered.tools[name]?.fingerprint === print && Object.hasOwn(remembered.tools, name),
   )
@@ -335,13 +340,18 @@ function asListed(
   }
 }
 
-function toReview({ server: whole, tools, warnings }: ServerDecision): Review {
+/** `offers`: quarantined prompts and resources with the reason. */
+function toReview(
+  { server: whole, tools, warnings }: ServerDecision,
+  offers: ReadonlyMap<string, string> = new Map(),
+): Review {
   const quarantined = new Map<string, string>()
   const findings: ReviewFinding[] = whole.findings.map((finding) => toFinding(finding))
   for (const [tool, decision] of tools) {
     if (!decision.allowed) quarantined.set(tool, decision.reason)
     for (const finding of decision.findings) findings.push(toFinding(finding, tool))
   }
+  for (const [offer, reason] of offers) quarantined.set(offer, reason)
   return {
     quarantined,
     findings,

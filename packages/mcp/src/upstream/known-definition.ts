@@ -96,8 +96,8 @@ export class KnownDefinition {
     return this.definition !== undefined && this.#isFresh
   }
 
-  /** The protocol, if it need not be probed again. */
-  get era(): 'legacy' | undefined {
+  /** The protocol of the last listing. Undefined for an older server that should be probed again. */
+  get era(): 'legacy' | 'modern' | undefined {
     return knownEra(this.#cached, this.#options.now())
   }
 

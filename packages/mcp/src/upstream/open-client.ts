@@ -6,8 +6,10 @@ import {
   type ClientCapabilities,
   type FetchLike,
   InsufficientScopeError,
+  type JSONRPCMessage,
   type OAuthClientProvider,
   ProtocolError,
+  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   SdkHttpError,
@@ -26,7 +28,10 @@ import type { ServerLog } from './server-log.js'
 import { explainError, observeFetch } from './unreachable.js'
 import type { Watchdog } from './watchdog.js'
 
-/** A local server that does not answer the probe within this time uses the older protocol. */
+/**
+ * After this time without an answer to the probe, a local server also gets `initialize`: some older servers never answer unknown
+ * requests. The first answer decides, not the time.
+ */
 const PROBE_TIMEOUT = 4000
 
 /** Optional hooks of credentials. */
@@ -46,8 +51,8 @@ export interface OpenOptions {
   readonly version: string
   readonly watchdog: Watchdog
   readonly capabilities: ClientCapabilities
-  /** Known from an earlier connection, so that no probe is needed. */
-  readonly era: 'legacy' | undefined
+  /** Known from an earlier connection. An older server is not probed; one of the newer protocol gets more time to answer. */
+  readonly era: 'legacy' | 'modern' | undefined
   /** Prefer the older protocol, for a caller without the newer one. Ignored if the server does not support it. */
   readonly prefersLegacy?: boolean
   readonly auth: ServerAuth | undefined
@@ -57,7 +62,7 @@ export interface OpenOptions {
   readonly log?: ServerLog | undefined
   /** Total milliseconds. */
   readonly timeout: number
-  /** Milliseconds for the protocol probe of a local server. Default 4,000. */
+  /** Milliseconds before a local server that has not answered the probe also gets `initialize`. Default 4,000. */
   readonly probeTimeout?: number
   readonly signal: AbortSignal
   readonly onListChanged: () => void
@@ -70,12 +75,12 @@ export interface OpenClient {
 }
 
 export async function openClient(options: OpenOptions): Promise<OpenClient> {
-  if (!options.prefersLegacy) return openAs(options)
+  if (!options.prefersLegacy && options.era !== 'legacy') return openAs(options)
   try {
     return await openAs({ ...options, era: 'legacy' })
   } catch (error) {
     if (options.signal.aborted || !speaksOnlyNewer(error)) throw error
-    return openAs(options)
+    return openAs({ ...options, era: undefined })
   }
 }
 
@@ -88,8 +93,11 @@ async function openAs(options: OpenOptions): Promise<OpenClient> {
     try {
       return await attempt(options, start(), 'auto')
     } catch (error) {
+      if (options.signal.aborted) throw error
+      // It has both requests, so start it again and wait for its answer to the probe.
+      if (error instanceof AnsweredLate) return await attempt({ ...options, era: 'modern' }, start(), 'auto')
       // Some older servers exit when a request comes before initialize. Start them again.
-      if (!isRefusedProbe(error) || options.signal.aborted) throw error
+      if (!isRefusedProbe(error)) throw error
       return await attempt(options, start(), 'legacy')
     }
   }
@@ -115,7 +123,11 @@ async function openRemote(
 ): Promise<OpenClient> {
   if (endpoint.type === 'sse') return attempt(options, sse(endpoint, options.auth, asking), 'legacy')
   try {
-    return await attempt(options, streamable(endpoint, options.auth, asking), options.era ?? 'auto')
+    return await attempt(
+      options,
+      streamable(endpoint, options.auth, asking),
+      options.era === 'legacy' ? 'legacy' : 'auto',
+    )
   } catch (error) {
     if (endpoint.type !== 'auto' || !speaksNoStreamableHttp(error) || options.signal.aborted) throw error
     try {
@@ -147,19 +159,20 @@ export function asksForMore(error: unknown): error is InsufficientScopeError {
 async function attempt(
   options: OpenOptions,
   transport: Transport,
-  era: 'auto' | 'legacy',
+  mode: 'auto' | 'legacy',
 ): Promise<OpenClient> {
   const { capabilities, timeout, probeTimeout = PROBE_TIMEOUT, signal, version } = options
-  // A slow remote server does not have to be an older one.
   const isProcess = transport instanceof ProcessTransport
+  const patience = options.era === 'modern' ? timeout / 2 : Math.min(probeTimeout, timeout)
   const watched = { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() }
   const client = new Client(
     { name: 'toolwell', version },
     {
       capabilities,
       versionNegotiation: {
-        mode: era,
-        probe: { timeoutMs: isProcess ? Math.min(probeTimeout, timeout) : timeout },
+        mode,
+        // A slow remote server does not have to be an older one.
+        probe: { timeoutMs: isProcess ? patience : timeout },
       },
       listChanged: { tools: watched, prompts: watched, resources: watched },
     },
@@ -168,14 +181,24 @@ async function attempt(
   // The SDK does not stop waiting for a process when the signal aborts.
   const stop = () => void transport.close().catch(() => undefined)
   signal.addEventListener('abort', stop, { once: true })
+  const answered = new AbortController()
+  // The SDK handles messages during the probe itself: an answer to the probe comes here only if it is late.
+  if (isProcess && mode === 'auto')
+    transport.onmessage = (message) => {
+      if (showsNewerProtocol(message)) answered.abort(new AnsweredLate())
+    }
+  const either = AbortSignal.any([signal, answered.signal])
   try {
     signal.throwIfAborted()
     // `start` of an SSE stream that is closed too early never resolves.
-    await abortable(client.connect(transport, { timeout, signal }), signal, () => asError(signal.reason))
+    await abortable(client.connect(transport, { timeout, signal: either }), either, () =>
+      asError(either.reason),
+    )
     signal.throwIfAborted()
     return { client, transport }
   } catch (error) {
     await transport.close().catch(() => undefined)
+    if (answered.signal.aborted && !signal.aborted) throw answered.signal.reason
     if (!(transport instanceof ProcessTransport)) throw signal.aborted ? signal.reason : error
     const { epitaph, lastWords, wasSilent } = transport
     if (signal.aborted) throw new ProgramFailure(lastWords, { cause: signal.reason })
@@ -213,6 +236,15 @@ function sse(
     ...dropUndefined({ authProvider }),
     fetch: asking,
   }) as Transport
+}
+
+/** A server of the newer protocol answered the probe when `initialize` had been sent. */
+class AnsweredLate extends Error {}
+
+/** Is it the answer to a probe, or a refusal of `initialize`, by a server of the newer protocol? */
+function showsNewerProtocol(message: JSONRPCMessage): boolean {
+  if ('result' in message) return Array.isArray(message.result.supportedVersions)
+  return 'error' in message && message.error.code === ProtocolErrorCode.UnsupportedProtocolVersion
 }
 
 /** The process or the pipe ended during the protocol probe. */

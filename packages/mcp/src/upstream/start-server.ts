@@ -35,7 +35,7 @@ export interface StartRequest {
   readonly server: ServerConfig
   readonly caller: Caller
   /** Known protocol era. */
-  readonly era: 'legacy' | undefined
+  readonly era: 'legacy' | 'modern' | undefined
   readonly timeout: number
   readonly signal: AbortSignal
   readonly onListChanged: () => void

@@ -1,12 +1,23 @@
-/** Prompts, resources and templates of a locked server. */
+/** Prompts, resources and templates, with a lock and without one. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createToolwell } from '@toolwell/core'
-import { connectServers, loadConfig, memoryCache, memoryFirstUse } from '@toolwell/mcp'
+import {
+  connectServers,
+  diskCache,
+  diskFirstUse,
+  loadConfig,
+  memoryCache,
+  memoryFirstUse,
+  type ServerDefinition,
+} from '@toolwell/mcp'
+import { approvePending, findPending, groupByLock } from '@toolwell/mcp/internal'
 import { createLock, type LockableOffer, listLockableOffers, readLock, writeLock } from '@toolwell/mcp/lock'
 import { expect, it, onTestFinished } from 'vitest'
+import { judgeOffers } from '../../src/trust/lock/judge-offers.js'
+import { describedTool, oddServer } from '../support/odd-server.js'
 
 const FIXTURE = fileURLToPath(
   new URL('../../../gateway/test/support/conformance-server.mjs', import.meta.url),
@@ -67,4 +78,122 @@ it('shows what the lock holds, and hides what changed or is new until it is appr
   expect(names()).toEqual([])
   rmSync(lock)
   expect(names()).toEqual(all)
+})
+
+const PLAN = { name: 'plan', description: 'Plans a day.' }
+const NOTE = { uri: 'odd://note', name: 'Monday' }
+const DAY = { uriTemplate: 'odd://day/{date}', name: 'day', description: 'A day.' }
+const RENAMED = { ...NOTE, name: 'Tuesday' }
+
+/** A server without a lock, whose prompts and resources can be changed. */
+function startChanging(trust = 'first-use') {
+  const folder = mkdtempSync(join(tmpdir(), 'toolwell-offers-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const offersFrom = join(folder, 'offers.json')
+  const write = (prompts: readonly object[], resources: readonly object[], templates: readonly object[]) =>
+    writeFileSync(offersFrom, JSON.stringify({ prompts, resources, templates }))
+  write([PLAN], [NOTE], [DAY])
+  const file = join(folder, 'toolwell.json')
+  const { endpoint } = oddServer('odd', { offersFrom, tools: [describedTool('echo')] })
+  if (endpoint.type !== 'stdio') throw new Error('The odd server runs on stdio.')
+  const { command, args } = endpoint
+  writeFileSync(file, JSON.stringify({ mcpServers: { odd: { command, args, trust } } }))
+  const config = loadConfig({ files: [{ path: file }], env: process.env, workspaceFolder: folder })
+  const firstUse = diskFirstUse({ folder: join(folder, 'first-use') })
+  const cache = diskCache({ folder: join(folder, 'cache') })
+  /** Each is a program of its own with the same records. */
+  const connect = async (isListed = true) => {
+    const servers = connectServers(createToolwell().catalogue, config, { cache, firstUse, logs: false })
+    onTestFinished(() => servers.close())
+    await (isListed ? servers.refresh('odd') : servers.reviewed())
+    return {
+      servers,
+      shown() {
+        const { prompts, resources, templates } = servers.offers('odd')
+        return [...prompts, ...resources, ...templates].map(({ name }) => name)
+      },
+      quarantined: () => servers.inspect()[0]?.quarantined ?? new Map<string, string>(),
+      async approve() {
+        const groups = groupByLock({ config, servers, firstUse })
+        const pending = groups.groups.flatMap((group) => findPending(group))
+        await approvePending(groups, pending)
+        servers.reviewAgain('odd')
+        return pending.map(({ change }) => `${change.kind} ${change.tool ?? 'server'}`)
+      },
+    }
+  }
+  return { write, connect }
+}
+
+it('hides prompts and templates that have changed since they were first seen, until they are approved', async () => {
+  const { write, connect } = startChanging()
+  const first = await connect()
+  expect(first.shown()).toEqual(['plan', 'Monday', 'day'])
+  expect(await first.approve()).toEqual([])
+  // Resources are data of the user, and their names change with it.
+  write(
+    [{ ...PLAN, description: 'Plans a night.' }, { name: 'new' }],
+    [RENAMED],
+    [{ ...DAY, description: '' }],
+  )
+  await first.servers.refresh('odd')
+  expect(first.shown()).toEqual(['new', 'Tuesday'])
+  const reason = /prompt:plan" has changed since it was first seen\. .*toolwell approve 'odd\/prompt:plan'/
+  expect(first.quarantined().get('prompt:plan')).toMatch(reason)
+  const second = await connect()
+  expect(second.shown()).toEqual(['new', 'Tuesday'])
+  expect([...second.quarantined().keys()]).toEqual(['prompt:plan', 'template:odd://day/{date}'])
+  expect(await second.approve()).toEqual(['changed prompt:plan', 'changed template:odd://day/{date}'])
+  expect(second.shown()).toEqual(['plan', 'new', 'Tuesday', 'day'])
+  expect(second.quarantined().size).toBe(0)
+  // A prompt that is gone needs no approval, and is compared if it comes back.
+  write([{ name: 'new' }], [RENAMED], [])
+  await second.servers.refresh('odd')
+  expect(await second.approve()).toEqual([])
+  write([PLAN], [RENAMED], [])
+  await second.servers.refresh('odd')
+  expect(second.shown()).toEqual(['Tuesday'])
+})
+
+it('shows cached prompts and resources without starting their server', async () => {
+  const { connect } = startChanging()
+  await (await connect()).servers.close()
+  const { servers, shown } = await connect(false)
+  expect(shown()).toEqual(['plan', 'Monday', 'day'])
+  expect(servers.inspect()).toMatchObject([{ state: 'cached', starts: 0 }])
+})
+
+it('shows nothing of a server without trust before it is approved', async () => {
+  const { write, connect } = startChanging('none')
+  const { servers, shown, approve } = await connect()
+  expect(shown()).toEqual([])
+  expect(await approve()).toEqual([
+    'added server',
+    'added echo',
+    'added prompt:plan',
+    'added resource:odd://note',
+    'added template:odd://day/{date}',
+  ])
+  expect(shown()).toEqual(['plan', 'Monday', 'day'])
+  write([PLAN], [RENAMED], [DAY])
+  await servers.refresh('odd')
+  expect(shown()).toEqual(['plan', 'day'])
+})
+
+it('remembers at most 50,000 definitions of a server, and quarantines what is new after that', () => {
+  const tools = Object.fromEntries(
+    Array.from({ length: 50_000 }, (_, at) => [`t${at}`, { fingerprint: '', definition: {} }]),
+  )
+  const definition = { prompts: [PLAN], resources: [NOTE], templates: [DAY] } as unknown as ServerDefinition
+  const { offers, quarantined, fresh } = judgeOffers({
+    server: oddServer('odd'),
+    definition,
+    lock: undefined,
+    remembered: { start: 'odd', instructions: '', tools },
+    findingsOf: () => [],
+  })
+  expect(offers.resources).toEqual([NOTE])
+  expect([...quarantined.keys()]).toEqual(['prompt:plan', 'template:odd://day/{date}'])
+  expect(quarantined.get('prompt:plan')).toContain('has listed more than 50000 definitions')
+  expect(fresh).toEqual([])
 })

@@ -184,7 +184,11 @@ async function handle({ id, method, params }) {
     greeting = params
     return answer(id, {
       protocolVersion: params.protocolVersion,
-      capabilities: { tools: { listChanged: true }, ...(manners.more ? { logging: {} } : {}) },
+      capabilities: {
+        tools: { listChanged: true },
+        ...(manners.more ? { logging: {} } : {}),
+        ...(manners.offersFrom ? { prompts: {}, resources: {}, completions: {} } : {}),
+      },
       serverInfo: { name: 'odd', version: '1.0.0', title: manners.title ?? 'An odd server' },
       ...(manners.instructions ? { instructions: here(manners.instructions) } : {}),
     })
@@ -217,6 +221,19 @@ async function handle({ id, method, params }) {
     } catch (error) {
       return write({ id, error })
     }
+  }
+  if (manners.offersFrom) {
+    const { prompts, resources, templates } = JSON.parse(readFileSync(manners.offersFrom, 'utf8'))
+    const told = `${params?.name ?? params?.uri} of ${process.pid}`
+    const answers = {
+      'prompts/list': { prompts },
+      'resources/list': { resources },
+      'resources/templates/list': { resourceTemplates: templates },
+      'prompts/get': { messages: [{ role: 'user', content: { type: 'text', text: told } }] },
+      'resources/read': { contents: [{ uri: params?.uri, text: told }] },
+      'completion/complete': { completion: { values: ['a'] } },
+    }
+    if (Object.hasOwn(answers, method)) return answer(id, answers[method])
   }
   if (method === 'logging/setLevel') {
     log(`level ${params.level}`)

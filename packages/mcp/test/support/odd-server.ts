@@ -53,6 +53,8 @@ export interface Manners {
   /** The same, without reading it. */
   readonly rawFrom?: string
   readonly tools?: readonly object[]
+  /** Lists the prompts, resources and templates that this file holds. */
+  readonly offersFrom?: string
   /** Also lists tools that report its folder, the caller's data and its state. */
   readonly more?: boolean
 }

@@ -44,6 +44,7 @@ export class SearchLab {
         results: { store: memoryResults(), principal: '', client },
         workspace: undefined,
         optionsFor: () => ({}),
+        currentView: () => view,
         take: () => ({ release: () => undefined }),
         refused: new Set(),
       },

@@ -5,6 +5,7 @@ import type { Finding } from '../scan/rules.js'
 import type { Decision, QuarantineReason, ReviewSubject } from './create-review.js'
 import { createRecord, type FirstUse, NOTHING_SEEN, ownTool, seenTool } from './first-use.js'
 import { namedTools } from './lock.js'
+import { isOfferName } from './offers.js'
 
 /** Warns about a changed start command. A person must approve it if it is pinned; otherwise the new one is remembered. */
 export function startWarning({ server }: ReviewSubject, before: string, isPinned: boolean): ServerWarning[] {
@@ -46,7 +47,7 @@ export function compareWithFirstUse(
       look,
     )
   const left = Object.keys(remembered?.tools ?? {}).filter(
-    (name) => !prints.tools.has(name) && offers(name) !== false,
+    (name) => !prints.tools.has(name) && !isOfferName(name) && offers(name) !== false,
   )
   if (left.length > 0)
     warn(

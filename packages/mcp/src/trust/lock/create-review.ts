@@ -241,7 +241,7 @@ export function createReview(examinations: Pick<Examinations, 'findingsOf' | 'kn
 }
 
 /** Limit against servers that invent names forever. Records are never dropped: a changed tool could come back as a new one. */
-const MOST_REMEMBERED = 50_000
+export const MOST_REMEMBERED = 50_000
 
 /** For an imitating name, says which tool it imitates. */
 function whatItDoes(findings: readonly Finding[]): string {

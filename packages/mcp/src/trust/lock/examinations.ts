@@ -1,5 +1,6 @@
 /** Scan results of all definitions in use. Each is scanned once, and again only if names of other servers affect it. */
 import type { DefinitionCache } from '../../definition/cache.js'
+import { fingerprint } from '../../definition/fingerprint.js'
 import { sha256 } from '../../definition/stored-definition.js'
 import type { Finding } from '../scan/rules.js'
 import { type RuleSettings, scanStamp } from '../scan/rules.js'
@@ -28,8 +29,12 @@ export interface Examinations {
   findingsOf(server: string, definition: unknown, print: string): readonly Finding[]
   /** Known findings, without a scan. */
   known(server: string, print: string): readonly Finding[]
-  /** Scans new definitions in short slices, if `isWanted`. */
-  prepare(server: ListedServer, isWanted: (tool: string, print: string) => boolean): Promise<void>
+  /** Scans new definitions in short slices: tools if `isWanted`, and `offers`. */
+  prepare(
+    server: ListedServer,
+    isWanted: (tool: string, print: string) => boolean,
+    offers: readonly object[],
+  ): Promise<void>
   /** Scans definitions again that new names affect, in short slices. */
   compare(isOver: () => boolean): Promise<Compared>
   notesOf(server: string): ReviewNotes | undefined
@@ -128,7 +133,7 @@ export function createExaminations({
     hasNotes: (server) => met.get(server)?.notes !== undefined,
     findingsOf: (server, definition, print) => examine(server, definition, print).findings,
     known: (server, print) => resultsOf(server).get(print)?.findings ?? [],
-    async prepare(server, isWanted) {
+    async prepare(server, isWanted, offers) {
       const { instructions, tools } = meet(server)
       const rest = createRest()
       examine(server.name, { instructions: server.instructions ?? '' }, instructions)
@@ -136,6 +141,10 @@ export function createExaminations({
         await rest()
         const print = tools.get(name)
         if (print !== undefined && isWanted(name, print)) examine(server.name, tool, print)
+      }
+      for (const offer of offers) {
+        await rest()
+        examine(server.name, offer, fingerprint(offer))
       }
     },
     async compare(isOver) {
