@@ -1,0 +1,121 @@
+/** Three replicas behind a load balancer, one of them killed every few seconds: only requests in flight on it fail. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { defineServer, McpFailure } from '@toolwell/mcp'
+import { expect, it } from 'vitest'
+import { openClient } from '../../gateway/test/support/clients.js'
+import { setup } from '../../mcp/test/support/setup.js'
+import { startPostgres, withoutPostgres } from '../../postgres/test/postgres-server.js'
+import { homeWith, misbehaving } from './support/home.js'
+import { type Balanced, createMachine, type Replica, startBalancer } from './support/replicas.js'
+import { folderWith } from './support/run.js'
+
+const REQUESTS = 10_000
+/** Milliseconds. */
+const KILL_EVERY = 5000
+
+it.skipIf(withoutPostgres)(
+  'loses only requests in flight on a killed replica',
+  { timeout: 1_800_000 },
+  async () => {
+    const postgres = await startPostgres()
+    try {
+      await run(postgres.url)
+    } finally {
+      await postgres.stop()
+    }
+  },
+)
+
+async function run(database: string): Promise<void> {
+  const folder = folderWith({})
+  const log = join(folder, 'log')
+  const note = {
+    name: 'note',
+    description: 'Notes a number.',
+    inputSchema: { type: 'object', properties: { number: { type: 'integer' } }, required: ['number'] },
+  }
+  const shared = folderWith({
+    'toolwell.json': { mcpServers: { odd: misbehaving({ log, delay: 20, tools: [note] }) } },
+  })
+  const env = { TOOLWELL_DATABASE: database, TOOLWELL_DATABASE_KEY: 'a key' }
+  const added = await homeWith({}).atTerminal(['token', 'add', 'agents'], { env })
+  const token = added.output.split('\n')[0] ?? ''
+  const machines = [0, 1, 2].map(() =>
+    createMachine(['--host', '0.0.0.0', '--config', join(shared, 'toolwell.json'), '--json'], env),
+  )
+  let replicas: readonly Replica[] = await Promise.all(machines.map((machine) => machine.start()))
+  const killed = new Set<Replica>()
+  const lost: Balanced[] = []
+  const url = await startBalancer(
+    () => replicas,
+    (request) => lost.push(request),
+  )
+  const headers = { Authorization: `Bearer ${token}` }
+
+  const agents = await Promise.all(
+    Array.from({ length: 12 }, () => openClient('v2 modern', `${url}/mcp/all`, headers)),
+  )
+  expect(new Set(agents.map(({ version }) => version))).toEqual(new Set(['2026-07-28']))
+  const { text } = await setup([defineServer('gateway', { url: `${url}/mcp/all`, headers })])
+  const ways = agents.flatMap(({ text: official }) => [
+    official,
+    (name: string, input: object) => text('gateway', name, input),
+  ])
+
+  const succeeded: number[] = []
+  const failed = new Map<number, unknown>()
+  let next = 0
+  const end = new AbortController()
+  const killing = (async () => {
+    for (let index = 0; ; index = (index + 1) % machines.length) {
+      const isOver = await wait(KILL_EVERY, false, { signal: end.signal }).catch(() => true)
+      const victim = replicas[index]
+      if (isOver || !victim) return
+      killed.add(victim)
+      victim.process.kill('SIGKILL')
+      await victim.exited
+      const started = await machines[index]?.start()
+      replicas = replicas.map((replica) => (replica === victim && started ? started : replica))
+    }
+  })()
+  const began = performance.now()
+  await Promise.all(
+    ways.map(async (call) => {
+      while (next < REQUESTS) {
+        const number = next++
+        try {
+          expect(await call('odd__note', { number })).toBe(`{"number":${number}}`)
+          succeeded.push(number)
+        } catch (error) {
+          failed.set(number, error)
+        }
+      }
+    }),
+  )
+  end.abort()
+  await killing
+  const seconds = (performance.now() - began) / 1000
+
+  const runs = new Map<number, number>()
+  for (const [, number] of readFileSync(log, 'utf8').matchAll(/^call note \{"number":(\d+)\}$/gm))
+    runs.set(Number(number), (runs.get(Number(number)) ?? 0) + 1)
+  const inFlight = new Set(
+    lost.flatMap(({ body, replica }) =>
+      killed.has(replica) ? JSON.parse(body).params?.arguments?.number : [],
+    ),
+  )
+  console.log(
+    `${succeeded.length} succeeded, ${failed.size} failed (${[...failed.keys()].filter((number) => runs.has(number)).length} of them had run), ${killed.size} replicas killed, ${seconds.toFixed(0)} s`,
+  )
+  expect([...runs].filter(([, times]) => times > 1)).toEqual([])
+  expect(succeeded.filter((number) => runs.get(number) !== 1)).toEqual([])
+  expect([...failed].filter(([number]) => !inFlight.has(number))).toEqual([])
+  expect(succeeded.length + failed.size).toBe(REQUESTS)
+  expect(killed.size).toBeGreaterThan(5)
+  for (const error of failed.values()) {
+    expect(String(error)).toMatch(/outcome of the request is unknown|may have taken effect/)
+    if (McpFailure.is(error)) expect(error.kind).toBe('lost')
+  }
+}
