@@ -69,10 +69,12 @@ async function run(database: string): Promise<void> {
   let next = 0
   const end = new AbortController()
   const killing = (async () => {
-    for (let index = 0; ; index = (index + 1) % machines.length) {
-      const isOver = await wait(KILL_EVERY, false, { signal: end.signal }).catch(() => true)
+    const pause = () => wait(KILL_EVERY, false, { signal: end.signal }).catch(() => true)
+    for (let index = 0, due = pause(); ; index = (index + 1) % machines.length) {
+      const isOver = await due
       const victim = replicas[index]
       if (isOver || !victim) return
+      due = pause()
       killed.add(victim)
       victim.process.kill('SIGKILL')
       await victim.exited

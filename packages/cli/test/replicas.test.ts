@@ -1,6 +1,7 @@
 /** `toolwell serve --database` as an operator runs it: two gateways, and the other verbs on a third machine. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { schemaSql } from '@toolwell/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
@@ -209,5 +210,38 @@ describe.skipIf(withoutPostgres)('serve --database', () => {
     expect(rows.map(({ kind }) => kind)).toContain('login')
     for (const secret of [...remote.secrets, added.output.split('\n')[0] ?? '', KEY])
       expect(JSON.stringify(rows)).not.toContain(secret)
+  })
+
+  it.each<readonly [string, (url: URL) => unknown, string]>([
+    [
+      'an address of another kind',
+      (url) => Object.assign(url, { href: 'mysql://127.0.0.1/db' }),
+      'not an address',
+    ],
+    ['a closed port', (url) => Object.assign(url, { port: '1' }), 'Check host and port'],
+    ['a missing database', (url) => Object.assign(url, { pathname: '/nowhere' }), 'does not exist'],
+    ['newer tables', (url) => Object.assign(url, { pathname: '/newer' }), 'Update @toolwell/postgres'],
+  ])('refuses %s, and uses no files instead', async (_, change, message) => {
+    const url = new URL(postgres.url)
+    change(url)
+    if (url.pathname === '/newer') {
+      await postgres.pool.query('create database newer')
+      await read('newer', `${schemaSql()}; update toolwell_data.version set version = 99`)
+    }
+    const { home, atTerminal } = homeWith({})
+    const env = { TOOLWELL_DATABASE: url.href }
+    const attempts = [
+      await atTerminal(['serve', '--port', '0'], { env }),
+      await atTerminal(['token', 'add', 'ci'], { env }),
+      await atTerminal(['calls'], { env }),
+    ]
+    for (const attempt of attempts) {
+      expect(attempt).toMatchObject({ code: 2, output: '' })
+      expect(attempt.errors).toContain(message)
+      expect(attempt.errors).toContain('The connection string is in the variable TOOLWELL_DATABASE.')
+    }
+    const flagged = await atTerminal(['serve', '--port', '0', '--database', url.href])
+    expect(flagged.errors).toContain('The connection string is in --database.')
+    expect(existsSync(join(home, '.local', 'state', 'toolwell', 'gateway'))).toBe(false)
   })
 })
