@@ -1,11 +1,12 @@
-/** Three replicas behind a load balancer, one of them killed every few seconds: only requests in flight on it fail. */
+/** Replicas that are killed, stopped, and cut off from their database. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { defineServer, McpFailure } from '@toolwell/mcp'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { openClient } from '../../gateway/test/support/clients.js'
 import { setup } from '../../mcp/test/support/setup.js'
+import { startProxy } from '../../postgres/test/network-proxy.js'
 import { startPostgres, withoutPostgres } from '../../postgres/test/postgres-server.js'
 import { homeWith, misbehaving } from './support/home.js'
 import { type Balanced, createMachine, type Replica, startBalancer } from './support/replicas.js'
@@ -14,6 +15,55 @@ import { folderWith } from './support/run.js'
 const REQUESTS = 10_000
 /** Milliseconds. */
 const KILL_EVERY = 5000
+
+it.skipIf(withoutPostgres)(
+  'is not ready 30 seconds after it lost the database, until it answers',
+  async () => {
+    const postgres = await startPostgres()
+    onTestFinished(() => postgres.stop())
+    const proxy = await startProxy(postgres.port)
+    onTestFinished(() => proxy.close())
+    const config = join(folderWith({ 'toolwell.json': { mcpServers: {} } }), 'toolwell.json')
+    const env = { TOOLWELL_DATABASE: postgres.url.replace(String(postgres.port), String(proxy.port)) }
+    const { url } = await createMachine(['--config', config], env).start()
+    const ready = async () => {
+      const answer = await fetch(`${url}/readyz`)
+      const { checks } = (await answer.json()) as { checks: { database: string } }
+      return [answer.status, checks.database]
+    }
+    await expect.poll(ready, { timeout: 60_000 }).toEqual([200, 'ok'])
+    proxy.stop()
+    await expect.poll(ready, { timeout: 35_000, interval: 500 }).toEqual([503, 'does not answer'])
+    proxy.start()
+    await expect.poll(ready, { timeout: 10_000 }).toEqual([200, 'ok'])
+  },
+)
+
+it.skipIf(withoutPostgres)(
+  'ends a call that outlasts SIGTERM by 25 seconds, with an unknown outcome',
+  async () => {
+    const postgres = await startPostgres()
+    onTestFinished(() => postgres.stop())
+    const log = join(folderWith({}), 'log')
+    const endless = { name: 'wait', description: 'Never answers.', inputSchema: { type: 'object' } }
+    const servers = { 'toolwell.json': { mcpServers: { odd: misbehaving({ log, tools: [endless] }) } } }
+    const env = { TOOLWELL_DATABASE: postgres.url }
+    const added = await homeWith({}).atTerminal(['token', 'add', 'agents'], { env })
+    const headers = { Authorization: `Bearer ${added.output.split('\n')[0]}` }
+    const config = join(folderWith(servers), 'toolwell.json')
+    const replica = await createMachine(['--config', config], env).start()
+    const client = await openClient('v2 modern', `${replica.url}/mcp/all`, headers)
+    const answer = client.text('odd__wait', {})
+    await expect.poll(() => readFileSync(log, 'utf8'), { timeout: 60_000 }).toContain('call wait')
+    replica.process.kill('SIGTERM')
+    const began = performance.now()
+    expect(await answer).toContain('The call may have taken effect')
+    expect(await replica.exited).toBe(0)
+    const seconds = (performance.now() - began) / 1000
+    expect(seconds).toBeGreaterThan(24)
+    expect(seconds).toBeLessThan(30)
+  },
+)
 
 it.skipIf(withoutPostgres)(
   'loses only requests in flight on a killed replica',

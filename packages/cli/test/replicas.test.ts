@@ -1,6 +1,9 @@
 /** `toolwell serve --database` as an operator runs it: two gateways, and the other verbs on a third machine. */
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { schemaSql } from '@toolwell/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,6 +14,11 @@ import { type PostgresServer, startPostgres, withoutPostgres } from '../../postg
 import { homeWith, misbehaving } from './support/home.js'
 import { createMachine, type Replica } from './support/replicas.js'
 import { folderWith, toolwell } from './support/run.js'
+
+/** An address on which other machines reach this one. */
+const ownAddress = Object.values(networkInterfaces())
+  .flat()
+  .find((found) => found?.family === 'IPv4' && !found.internal)?.address
 
 const KEY = 'a key that only the replicas know'
 
@@ -137,6 +145,39 @@ describe.skipIf(withoutPostgres)('serve --database', () => {
     )
     expect(counted).toEqual({ calls: ran.length })
   })
+
+  it.skipIf(ownAddress === undefined)(
+    'with --host answers other machines, but not with the token of the owner',
+    async () => {
+      const { ask, machine } = await setUp('hosted', {})
+      const added = await ask(['token', 'add', 'ci'])
+      const named = added.output.split('\n')[0] ?? ''
+      const folder = folderWith({})
+      const replica = await machine(['--folder', folder]).start()
+      const owner = (await toolwell(['token', '--folder', folder], { folder })).output.trim()
+      const asks = [
+        { path: '/mcp', token: named },
+        { path: '/healthz', token: '' },
+        { path: '/metrics', token: named },
+        { path: '/mcp', token: owner },
+        { path: '/status', token: owner },
+        { path: '/identity', token: '' },
+        { path: '/dashboard', token: '' },
+      ]
+      const status = await Promise.all(
+        asks.map(async ({ path, token }) => {
+          // Tests may only connect to loopback themselves. Packets to an address of this machine do not leave it.
+          const code = `fetch(${JSON.stringify(`http://${ownAddress}:${replica.port}${path}`)}, {
+          method: ${JSON.stringify(path === '/mcp' ? 'POST' : 'GET')},
+          headers: { authorization: 'Bearer ${token}' },
+        }).then(({ status }) => console.log(status))`
+          const { stdout } = await promisify(execFile)(process.execPath, ['-e', code])
+          return Number(stdout)
+        }),
+      )
+      expect(status).toEqual([415, 200, 200, 401, 401, 404, 404])
+    },
+  )
 
   it('is named in status', async () => {
     const { machine, database } = await setUp('status', {
