@@ -1,11 +1,21 @@
 /** What do gateways that share a database ask of it? Generators drive the storage of the gateway against a real PostgreSQL. */
-import { readFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { openPostgresStorage } from '@toolwell/gateway/postgres'
 import { type PostgresServer, startPostgres } from '../packages/postgres/test/postgres-server.ts'
 import { print } from './lines.ts'
 
 const SECONDS = 10
+const CALLS = 3000
+const command = fileURLToPath(new URL('../packages/cli/bin/toolwell.mjs', import.meta.url))
+const odd = fileURLToPath(new URL('../packages/mcp/test/support/odd-server.mjs', import.meta.url))
 const TOOLS = Array.from({ length: 20 }, (_, index) => `tool_${index}`)
 
 type Shared = Awaited<ReturnType<typeof openPostgresStorage>>
@@ -22,11 +32,12 @@ async function readWork({ pool }: PostgresServer) {
 
 /** What the server does while `work` runs, and milliseconds of processor time of this process. */
 async function measure(server: PostgresServer, work: () => Promise<unknown>) {
+  // Statistics of the server are up to a second late.
+  await wait(1500)
   const before = await readWork(server)
   const own = process.cpuUsage()
   await work()
   const { user, system } = process.cpuUsage(own)
-  // Statistics of the server are up to a second late.
   await wait(1500)
   const after = await readWork(server)
   return {
@@ -57,6 +68,57 @@ function addCall({ storage }: Shared, number: number): void {
     bytesOut: 2400,
     arguments: '0123456789abcdef',
   })
+}
+
+/** Processor time and memory of one gateway, the built command, for calls of ten clients. Linux only. */
+async function measureGateway(database: string): Promise<{ readonly cpu: number; readonly memory: number }> {
+  const folder = mkdtempSync(join(tmpdir(), 'toolwell-bench-'))
+  const config = join(folder, 'toolwell.json')
+  const give = { name: 'note', description: 'Notes.', inputSchema: { type: 'object' } }
+  const servers = { odd: { command: process.execPath, args: [odd, JSON.stringify({ tools: [give] })] } }
+  writeFileSync(config, JSON.stringify({ mcpServers: servers }))
+  const words = ['serve', '--port', '0', '--json', '--config', config, '--folder', join(folder, 'state')]
+  const child = spawn(process.execPath, [command, ...words], {
+    env: { PATH: process.env.PATH, HOME: folder, TOOLWELL_DATABASE: database },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  try {
+    const [line] = await once(createInterface({ input: child.stdout }), 'line')
+    const { url, tokenFile } = JSON.parse(line)
+    const headers = { Authorization: `Bearer ${readFileSync(tokenFile, 'utf8').trim()}` }
+    const clients = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const client = new Client({ name: 'bench', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+        await client.connect(
+          new StreamableHTTPClientTransport(new URL(`${url}/mcp/all`), { requestInit: { headers } }),
+        )
+        return client
+      }),
+    )
+    const run = (calls: number) =>
+      Promise.all(
+        clients.map(async (client) => {
+          for (let at = 0; at < calls / clients.length; at++)
+            await client.callTool({ name: 'odd__note', arguments: { at } })
+        }),
+      )
+    await run(500)
+    const readTicks = () => {
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      return Number(fields[11]) + Number(fields[12])
+    }
+    const before = readTicks()
+    await run(CALLS)
+    const cpu = ((readTicks() - before) * 10) / CALLS
+    const [, memory] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+    await Promise.all(clients.map((client) => client.close()))
+    return { cpu, memory: Number(memory) / 1024 }
+  } finally {
+    child.kill('SIGTERM')
+    await ended
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 export async function benchReplicas(): Promise<object> {
@@ -131,7 +193,14 @@ export async function benchReplicas(): Promise<object> {
     const sums = { replicas: busy.length, tools: TOOLS.length, perSecond: writes / SECONDS }
     print(`sums of 20 tools, written by 20 replicas at once: ${sums.perSecond.toFixed(0)} writes per second`)
     await Promise.all(busy.map(({ close }) => close()))
-    return { idle, call, sums }
+
+    const gateway = { files: await measureGateway(''), database: await measureGateway(server.url) }
+    const describe = ({ cpu, memory }: typeof gateway.files) =>
+      `${cpu.toFixed(2)} ms of CPU for each call, ${memory.toFixed(0)} MB`
+    print(
+      `one gateway with files: ${describe(gateway.files)}; with a database: ${describe(gateway.database)}`,
+    )
+    return { idle, call, sums, gateway }
   } finally {
     await server.stop()
   }
