@@ -218,6 +218,24 @@ describe.skipIf(withoutPostgres)('the schema', () => {
     expect(await store.read('t')).toEqual(events(0, 1))
   })
 
+  it('serves a user who may only read and write its tables', async () => {
+    await pool.query(schemaSql('owned'))
+    await pool.query(
+      `create role writer login; grant usage on schema owned to writer;
+       grant select, insert, update, delete on all tables in schema owned to writer`,
+    )
+    const store = postgresStore({
+      connectionString: server.url.replace('toolwell@', 'writer@'),
+      schema: 'owned',
+    })
+    await store.append('t', 0, events(0, 1))
+    await store.usage.append([{ principal: '', tool: 'a', fingerprint: 'f', words: [1] }])
+    expect(await store.expire({ olderThan: 60_000 })).toBe(0)
+    await store.delete('t')
+    expect(await store.list()).toEqual([])
+    await store.close()
+  })
+
   it('is upgraded while an older writer appends', async () => {
     const old = postgresStore({ client: pool, schema: 'growing' })
     await old.append('t', 0, events(0, 1))
