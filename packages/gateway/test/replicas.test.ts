@@ -12,7 +12,13 @@ import { startProtected } from '../../mcp/test/support/auth-server.js'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { setup } from '../../mcp/test/support/setup.js'
 import { startProxy } from '../../postgres/test/network-proxy.js'
-import { type PostgresServer, startPostgres, withoutPostgres } from '../../postgres/test/postgres-server.js'
+import {
+  type PostgresServer,
+  startPooler,
+  startPostgres,
+  withoutPooler,
+  withoutPostgres,
+} from '../../postgres/test/postgres-server.js'
 import { openClient } from './support/clients.js'
 import { entry, type Started, startGateway, temporary } from './support/gateway.js'
 
@@ -235,45 +241,51 @@ describe.skipIf(withoutPostgres)('replicas', () => {
     expect(await other.text('run_tool', call)).toContain('quarantined')
   })
 
-  it('renew a login once for all of them, and store it encrypted', async () => {
-    const schema = nextSchema()
-    const remote = await startProtected()
-    const server = defineServer('notes', { url: remote.url })
-    const key = 'a key that only the replicas know'
-    const stores = [await openStorage(schema, { key }), await openStorage(schema, { key })]
-    const [first] = stores
-    await login(server, {
-      store: (first as SharedStorage).logins,
-      onAddress: (address) => void fetch(address).then((response) => response.text()),
-    })
-    await first?.written()
-    for (const { logins } of stores)
-      await eventually(async () => expect(logins.read(server)?.tokens).toBeDefined())
-    const hosts = await Promise.all(stores.map(({ logins }) => setup([server], { logins })))
-    for (let round = 1; round <= 3; round++) {
-      remote.expire()
-      const answers = await Promise.all(
-        hosts.flatMap(({ text }) => [0, 1, 2, 3, 4].map((at) => text('notes', 'echo', { at }))),
-      )
-      expect(answers).toEqual(hosts.flatMap(() => [0, 1, 2, 3, 4].map((at) => `{"at":${at}}`)))
-      // A refresh token that came twice would have ended the login.
-      expect(remote.count('refresh_token')).toBe(round)
-    }
-    await first?.written()
-    const { rows } = await postgres.pool.query(`select * from ${schema}.state where kind = 'login'`)
-    for (const secret of remote.secrets) expect(JSON.stringify(rows)).not.toContain(secret)
-    const problems: string[] = []
-    const stranger = await openPostgresStorage({
-      connectionString: postgres.url,
-      schema,
-      key: 'another key',
-      onProblem: (problem) => problems.push(problem),
-    })
-    onTestFinished(() => stranger.close())
-    expect(stranger.logins.read(server)).toBeUndefined()
-    stranger.logins.read(server)
-    expect(problems).toEqual([expect.stringContaining('TOOLWELL_DATABASE_KEY is not the key')])
-  })
+  it.each(withoutPooler ? ['directly'] : ['directly', 'through PgBouncer'])(
+    'renew a login once for all of them, and store it encrypted, %s',
+    async (way) => {
+      const schema = nextSchema()
+      const remote = await startProtected()
+      const pooler = way === 'directly' ? undefined : await startPooler(postgres.port)
+      onTestFinished(() => pooler?.stop())
+      const url = pooler?.url ?? postgres.url
+      const server = defineServer('notes', { url: remote.url })
+      const key = 'a key that only the replicas know'
+      const stores = [await openStorage(schema, { key, url }), await openStorage(schema, { key, url })]
+      const [first] = stores
+      await login(server, {
+        store: (first as SharedStorage).logins,
+        onAddress: (address) => void fetch(address).then((response) => response.text()),
+      })
+      await first?.written()
+      for (const { logins } of stores)
+        await eventually(async () => expect(logins.read(server)?.tokens).toBeDefined())
+      const hosts = await Promise.all(stores.map(({ logins }) => setup([server], { logins })))
+      for (let round = 1; round <= 3; round++) {
+        remote.expire()
+        const answers = await Promise.all(
+          hosts.flatMap(({ text }) => [0, 1, 2, 3, 4].map((at) => text('notes', 'echo', { at }))),
+        )
+        expect(answers).toEqual(hosts.flatMap(() => [0, 1, 2, 3, 4].map((at) => `{"at":${at}}`)))
+        // A refresh token that came twice would have ended the login.
+        expect(remote.count('refresh_token')).toBe(round)
+      }
+      await first?.written()
+      const { rows } = await postgres.pool.query(`select * from ${schema}.state where kind = 'login'`)
+      for (const secret of remote.secrets) expect(JSON.stringify(rows)).not.toContain(secret)
+      const problems: string[] = []
+      const stranger = await openPostgresStorage({
+        connectionString: postgres.url,
+        schema,
+        key: 'another key',
+        onProblem: (problem) => problems.push(problem),
+      })
+      onTestFinished(() => stranger.close())
+      expect(stranger.logins.read(server)).toBeUndefined()
+      stranger.logins.read(server)
+      expect(problems).toEqual([expect.stringContaining('TOOLWELL_DATABASE_KEY is not the key')])
+    },
+  )
 
   it('take the answer to a question that another replica asked', async () => {
     const schema = nextSchema()

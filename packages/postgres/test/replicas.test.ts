@@ -1,5 +1,6 @@
 /** Several processes on one conversation: nobody sees a conflict, and no call runs twice. */
 import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { schemaSql } from '@toolwell/postgres'
 import type pg from 'pg'
@@ -27,7 +28,7 @@ it.skipIf(withoutPostgres).each(isLong ? [2, 4, 8] : [2, 4])(
     await pool.query('drop schema if exists replicas cascade')
     await pool.query(schemaSql('replicas'))
     await pool.query('create table replicas.paid (number int, by text)')
-    const errors = await Promise.all(
+    const outputs = await Promise.all(
       Array.from({ length: count }, (_, index) => {
         const child = spawn(
           process.execPath,
@@ -39,20 +40,24 @@ it.skipIf(withoutPostgres).each(isLong ? [2, 4, 8] : [2, 4])(
             `p${index}`,
             String(ROUNDS),
           ],
-          { stdio: ['ignore', 'ignore', 'pipe'] },
+          { stdio: ['ignore', 'pipe', 'pipe'] },
         )
-        let text = ''
-        child.stderr?.on('data', (bytes) => {
-          text += bytes
-        })
-        return new Promise<string>((resolve) => child.once('close', () => resolve(text)))
+        return Promise.all([text(child.stdout), text(child.stderr)])
       }),
     )
-    expect(errors.join('')).toBe('')
+    expect(outputs.map(([, errors]) => errors).join('')).toBe('')
     const { rows } = await pool.query(
       'select number, count(*)::int as times from replicas.paid group by number',
     )
     expect(rows.length).toBe(ROUNDS)
     expect(rows.filter(({ times }) => times !== 1)).toEqual([])
+    if (!isLong) return
+    const figures = outputs.map(([output]) => JSON.parse(output))
+    const turns = 2 * ROUNDS * count
+    const conflicts = figures.reduce((sum, each) => sum + each.conflicts, 0)
+    const slowest = Math.max(...figures.map(({ milliseconds }) => milliseconds))
+    console.log(
+      `${count} processes: ${turns} turns, ${conflicts} conflicts, ${(slowest / 2 / ROUNDS).toFixed(0)} ms for each turn`,
+    )
   },
 )

@@ -25,7 +25,11 @@ export async function openDatabase(url: string, { env, errors }: Terminal): Prom
       onProblem: (problem) => void errors.write(`toolwell: ${problem}\n`).catch(() => undefined),
     })
   } catch (error) {
-    throw new Problem((error as Error).message, '', { reason: 'database', cause: error })
+    const setting = url === env[VARIABLE] ? `the variable ${VARIABLE}` : '--database'
+    throw new Problem((error as Error).message, `The connection string is in ${setting}.`, {
+      reason: 'database',
+      cause: error,
+    })
   }
 }
 

@@ -30,8 +30,8 @@ export interface LedgerLog {
   readonly started: Pick<StartedCalls, 'has' | 'since'>
   /** Runs a step that only writes. On a conflict, reads the new events and runs the step again. */
   runWithRetry<T>(step: () => Promise<T>): Promise<T>
-  /** Does the same inside a step. */
-  retryOnConflict<T>(step: () => Promise<T>): Promise<T>
+  /** Does the same inside a step. After `signal`, a conflict is thrown. */
+  retryOnConflict<T>(step: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Appends all facts or none. Call it only inside a step. Without facts, it checks that nobody else has written. */
   append(facts: readonly Anchored[]): Promise<void>
   /** Reads the events that others have written. */
@@ -90,12 +90,12 @@ export function createLog(
       return started
     },
     runWithRetry: (step) => log.runExclusive(() => log.retryOnConflict(step)),
-    async retryOnConflict(step) {
+    async retryOnConflict(step, signal) {
       for (let attempt = 0, inVain = 0; ; attempt++) {
         try {
           return await step()
         } catch (error) {
-          if (!isConflict(error) || inVain === MOST_IN_VAIN) throw error
+          if (!isConflict(error) || inVain === MOST_IN_VAIN || signal?.aborted) throw error
           const { length } = state
           if (attempt > 0) await pause(attempt)
           await log.reload()

@@ -73,6 +73,7 @@ export async function runCalls(
         if (started.length > 0) await log.append(started)
         else await settleCalls(runner, judgement, executions, outcomes)
       },
+      options.signal,
     )
     judgedAt = log.state.length
   })
@@ -140,9 +141,10 @@ async function appendWithRetry(
   { log, notify }: Runner,
   step: () => 'start' | 'settle',
   attempt: () => Promise<void>,
+  signal?: AbortSignal,
 ): Promise<boolean> {
   try {
-    await log.retryOnConflict(attempt)
+    await log.retryOnConflict(attempt, signal)
     return true
   } catch (error) {
     notify({ kind: 'append-failed', step: step(), detail: String(error) })
