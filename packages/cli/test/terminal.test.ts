@@ -75,6 +75,19 @@ describe('without a terminal', () => {
     }
   })
 
+  it('neither does an agent that runs commands in a terminal', async () => {
+    const { atTerminal, folder, quarantined } = await changedHome()
+    writeFileSync(join(folder, 'toolwell.json'), JSON.stringify(serving('Echoes.')))
+    for (const words of [...APPROVING, ['serve', '--trust', '.'], ['token', 'add', 'x'], ['dashboard']]) {
+      const given =
+        words[0] === 'approve' || words[0] === 'lock' ? [...words, '--config', 'conf.json'] : words
+      const { code, errors } = await atTerminal(given, { input: 'y\ny\n', env: { GEMINI_CLI: '1' } })
+      expect({ words, code }).toEqual({ words, code: 2 })
+      expect(errors).toContain('needs a person, and GEMINI_CLI is set, so an agent runs this command.')
+    }
+    expect(await quarantined()).toEqual(['echo'])
+  }, 60_000)
+
   it('lists what waits as JSON, and revokes', async () => {
     const { run } = await changedHome()
     const { code, output } = await run(['approve', '--json', '--config', 'conf.json'])

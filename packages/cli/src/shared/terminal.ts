@@ -45,7 +45,23 @@ export function isInteractive({ output, errors }: Terminal): boolean {
   return output.isTerminal && errors.isTerminal
 }
 
-export const hasPerson = ({ isInputTerminal, output }: Terminal) => isInputTerminal && output.isTerminal
+/** Agents set one of these for the commands that they run. Some run them in a terminal. */
+export const AGENT_VARIABLES = [
+  'CLAUDECODE',
+  'CODEX_CI',
+  'CODEX_SANDBOX',
+  'GEMINI_CLI',
+  'QWEN_CODE',
+  'OPENCODE',
+  'CURSOR_AGENT',
+  'CLINE_ACTIVE',
+  'AI_AGENT',
+]
+
+const findAgent = (env: Terminal['env']) => AGENT_VARIABLES.find((name) => env[name])
+
+export const hasPerson = ({ isInputTerminal, output, env }: Terminal) =>
+  isInputTerminal && output.isTerminal && findAgent(env) === undefined
 
 /** Throws unless a person can answer. An agent with a shell must not approve; no flag or variable changes that. */
 export function requireTerminal(
@@ -54,9 +70,12 @@ export function requireTerminal(
   instead = ' Automation commits toolwell.lock instead.',
 ): void {
   if (hasPerson(terminal)) return
+  const agent = findAgent(terminal.env)
   throw new Problem(
-    `${action} needs a terminal, so that a person decides. Nothing was changed.`,
-    `Run this command in a terminal.${instead}`,
+    agent === undefined
+      ? `${action} needs a terminal, so that a person decides. Nothing was changed.`
+      : `${action} needs a person, and ${agent} is set, so an agent runs this command. Nothing was changed.`,
+    `Run this command in ${agent === undefined ? 'a terminal' : 'a terminal of your own'}.${instead}`,
     { reason: 'no-terminal' },
   )
 }

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { AGENT_VARIABLES } from '../../src/shared/terminal.js'
 import { folderWith, type Setting, toolwell, trustFolder } from './run.js'
 
 const program = fileURLToPath(new URL('../../bin/toolwell.mjs', import.meta.url))
@@ -61,6 +62,8 @@ export function homeWith(files: Readonly<Record<string, unknown>>): Home {
   mkdirSync(home, { recursive: true })
   const env = {
     ...process.env,
+    // An agent may run these tests.
+    ...Object.fromEntries(AGENT_VARIABLES.map((name) => [name, ''])),
     ...ELSEWHERE,
     PATH: PATH_WITHOUT_CLIENTS,
     HOME: home,
