@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { someOf } from '../../../test/setup/tier.js'
 import { collectKeys } from '../../mcp/test/support/key-collector.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
-import { folderWith, toolwell } from './support/run.js'
+import { folderWith } from './support/run.js'
 
 const WAIT = 240_000
 const add = {
@@ -205,22 +205,7 @@ describe('approve', () => {
   }
   const held = async (home: Home) =>
     Object.keys(JSON.parse((await home.run(['inspect', '--json'])).output).servers[0].quarantined).sort()
-  const onScreen = ({ folder, home }: Home, words: string[], input: string) =>
-    toolwell(words, {
-      folder,
-      input,
-      screen: { output: 100, errors: 100 },
-      env: {
-        ...process.env,
-        HOME: home,
-        XDG_CONFIG_HOME: join(home, '.config'),
-        XDG_CACHE_HOME: join(home, '.cache'),
-        XDG_STATE_HOME: join(home, '.local/state'),
-        XDG_DATA_HOME: join(home, '.local/share'),
-        NO_COLOR: '1',
-      },
-      now: () => performance.now(),
-    })
+  const onScreen = (home: Home, words: string[], input: string) => home.atTerminal(words, { input })
 
   it(
     'takes what is named, without a lock and without making one',
