@@ -49,6 +49,6 @@ function hookFiles(client: string, { home, folder, env }: RulePlaces): string[] 
 
 /** A matcher for every tool, or with the name of the gateway, still matches. Compares texts, because a stranger's pattern may take long. */
 function isLost(matcher: string): boolean {
-  if (/^(?:mcp_+)?(?:\.?\*|\.\+)?$/.test(matcher) || matcher.includes(ENTRY_NAME)) return false
+  if (/^[mcp_.*+^$()]*$/.test(matcher) || matcher.includes(ENTRY_NAME)) return false
   return matcher.split('|').some((part) => /^(?:\(\?:)?[\s(^]*[.[*]|mcp_|__/.test(part))
 }
