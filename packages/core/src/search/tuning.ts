@@ -84,7 +84,7 @@ export const weakWeight = 0.5
 /** A weak word is weighed as if at least this many tools had it, because its rarity says little. */
 export const minimumWeakFrequency = 100
 /**
- * The same for an action ("delete") in a very small index; fewer in a larger one. Among a few tools an action is rare by chance, and
+ * In an index with few tools, an action ("delete") is weighed as if up to this many tools had it. There it is rare by chance, and
  * would count as much as its object.
  */
 export const minimumActionFrequency = 20
