@@ -131,7 +131,7 @@ describe('Meta-Tool Schema', () => {
     await host.ask('Look.', search({ query: 'stored records', limit: 1 }))
     const result = resultOf(host.answer())
     expect(result.loadedAfter).toHaveLength(1)
-    expect(result.nextInstruction).toMatch(/^\d more fit/m)
+    expect(result.nextInstruction).toMatch(/^\d more, not listed here, fit/m)
   })
 
   it('shows what fits and has no room as available_lazy, with the reason, and does not load it', async () => {

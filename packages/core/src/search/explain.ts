@@ -2,10 +2,11 @@
 
 import { nearest } from '../base/nearest.js'
 import { computeFocus, fields, forEachTerm, weighDeprecation } from './fields.js'
+import { saturation } from './index/tally.js'
 import type { NameMatch } from './name-matches.js'
 import type { QueryTerm } from './query-terms.js'
 import type { Ranked, RankQuery, SearchDocument } from './searcher.js'
-import { saturation, type Tuning } from './tuning.js'
+import type { Tuning } from './tuning.js'
 import type { Vocabulary } from './words/vocabulary.js'
 
 export interface TermExplanation {

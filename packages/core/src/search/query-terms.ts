@@ -46,7 +46,7 @@ export interface QueryTerm {
   readonly unspaced: boolean
   /** A detail: where, when, with whom, about what, or what something is like ("in airtable", "with a colleague", "crashed"). */
   readonly detail: boolean
-  /** Says what to do ("delete"), not to what. */
+  /** Names an operation ("delete"). */
   readonly action: boolean
   /** Share of its score that a tool gets for the term: less than 1 for a detail of a brief query. */
   readonly share: number

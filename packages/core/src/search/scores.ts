@@ -1,7 +1,7 @@
 /** Computes the score of every tool for a query: one sum over postings, in arrays that are reused from query to query. */
 
 import { findTerm, type Segment } from './index/segment.js'
-import { createImpactTable, maximumStrength } from './index/tally.js'
+import { createImpactTable, maximumStrength, saturation } from './index/tally.js'
 import type { TermIndex } from './index/term-index.js'
 import { createNamedServers } from './named-servers.js'
 import type { QueryTerm, QueryTerms } from './query-terms.js'
@@ -19,7 +19,6 @@ import {
   minimumWeakFrequency,
   oneOfSeveral,
   otherEffect,
-  saturation,
   unknownEffect,
   usePower,
 } from './tuning.js'

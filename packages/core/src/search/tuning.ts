@@ -8,6 +8,8 @@ export interface Tuning {
   readonly topic: number
   /** Weight of a synonym relative to the word of the query. */
   readonly synonym: number
+  /** Weight of a word that requests often have and that says little ("tomorrow"). */
+  readonly weak: number
   /** Weight of two neighbouring words relative to each of them. */
   readonly pair: number
   /** Share of a long query's score that its best clause decides. */
@@ -49,6 +51,7 @@ export const defaultTuning: Tuning = {
   action: 0.35,
   topic: 0.5,
   synonym: 0.5,
+  weak: 0.5,
   pair: 0.3,
   clause: 0.35,
 }
@@ -79,12 +82,10 @@ export const commonShare = 0.1
 export const commonMinimum = 1500
 /** The same minimum for synonyms. */
 export const commonSynonyms = 200
-/** Share of its weight that a weak word ("tomorrow") keeps. */
-export const weakWeight = 0.5
-/** A weak word is weighed as if at least this many tools had it, because its rarity says little. */
+/** A weak word ("tomorrow") is weighed as if at least this many tools had it, because its rarity says little. */
 export const minimumWeakFrequency = 100
 /**
- * The same for an action ("delete") in a very small index; fewer in a larger one. Among a few tools an action is rare by chance, and
+ * In an index with few tools, an action ("delete") is weighed as if up to this many tools had it. There it is rare by chance, and
  * would count as much as its object.
  */
 export const minimumActionFrequency = 20
@@ -240,8 +241,6 @@ export const fieldLengths = {
   'server description': { ...usual, usualLength: 12 },
 } as const satisfies Partial<Record<FieldName, object>>
 
-/** How soon more occurrences of a term stop counting (k1 of BM25). */
-export const saturation = 1.2
 /** A term counts at most this often per field, so repeating it gains nothing. */
 export const frequencyLimit = 2
 /** Distinct terms, pairs and concepts that a normal tool has: 95 of 100 real tools have fewer than 120. */

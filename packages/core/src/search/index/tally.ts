@@ -1,6 +1,4 @@
 /** Counters and strengths for the index: a map from terms to numbers, the encoding of strengths, and the selection of the best slots. */
-import { saturation } from '../tuning.js'
-
 export interface Tally {
   readonly size: number
   /** Terms in insertion order, and their values. The first `size` entries are in use. */
@@ -91,6 +89,8 @@ export function createTally(capacity = 512): Tally {
 export const identityBit = 0x80
 const strengthMask = 0x7f
 
+/** k1 of BM25: how soon further occurrences stop counting. The stored bytes contain it. */
+export const saturation = 1.2
 export const maximumStrength = saturation + 1
 /** The weakest strength above zero. One step of the scale is then 4 %. */
 const minimumStrength = maximumStrength / 170

@@ -22,15 +22,16 @@ export interface Lexicon {
   readonly queryConcepts: ReadonlyMap<string, readonly Concept[]>
   /** Effects of a word (a stem), see `effects.ts`. */
   readonly effects: ReadonlyMap<string, number>
+  readonly weakWeight: number
   /** Effects of the first word of a request, which is more often a verb. */
   readonly queryEffects: ReadonlyMap<string, number>
 }
 
-/** Weights relative to the word that leads to the concept. */
-export type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym', number>>
+/** Weights relative to the word that leads to the concept, and the weight of weak words. */
+export type LexiconWeights = Readonly<Record<'action' | 'topic' | 'synonym' | 'weak', number>>
 
 /** Costs a few milliseconds, once per searcher. */
-export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexicon {
+export function createLexicon({ action, topic, synonym, weak }: LexiconWeights): Lexicon {
   const toolConcepts = new Map<string, number[]>()
   const asked = new Map<string, Concept[]>()
   const effects = new Map<string, number>()
@@ -64,7 +65,7 @@ export function createLexicon({ action, topic, synonym }: LexiconWeights): Lexic
     const word = stem(verb)
     queryEffects.set(word, (queryEffects.get(word) ?? 0) | effect)
   }
-  return { toolConcepts, queryConcepts, effects, queryEffects }
+  return { toolConcepts, queryConcepts, effects, queryEffects, weakWeight: weak }
 }
 
 /** Groups synonyms by the word of the query. A synonym is itself a word of the tools, so it has the hash of that word. */

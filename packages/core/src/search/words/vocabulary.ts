@@ -1,7 +1,6 @@
 /** Looks up words as the index stores them: hash, concepts, effects and weight. Caches each spelling. */
 
 import { hashTerm } from '../index/spelling.js'
-import { weakWeight } from '../tuning.js'
 import { type Concept, createLexicon, findConcepts, type Lexicon, type LexiconWeights } from './lexicon.js'
 import { forEachWord, spellOutSigns, stem, wholeWordPartLimit } from './tokenize.js'
 import { stopWords, weakWords } from './word-lists.js'
@@ -77,7 +76,7 @@ export function createVocabulary(lexicon: Lexicon): Vocabulary {
       isStopWord: stopWords.has(spelling),
       effect: lexicon.effects.get(stemmed) ?? 0,
       queryEffect: lexicon.queryEffects.get(stemmed) ?? 0,
-      weight: weakWords.has(spelling) ? weakWeight : 1,
+      weight: weakWords.has(spelling) ? lexicon.weakWeight : 1,
     }
     terms.set(spelling, term)
     return term
