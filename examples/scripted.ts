@@ -119,6 +119,8 @@ export async function runProgram(
           ...{ ANTHROPIC_BASE_URL: endpoint.url, ANTHROPIC_API_KEY: 'none' },
           ...{ GOOGLE_GEMINI_BASE_URL: endpoint.url, GEMINI_API_KEY: 'none' },
           ...{ MASTRA_TELEMETRY_DISABLED: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+          // Without the settings and sessions of the user.
+          CLAUDE_CONFIG_DIR: join(place ?? root, '.claude'),
         },
       },
     )

@@ -6,22 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const files = [
-  ...[
-    'README.md',
-    'AGENTS.md',
-    'CONTRIBUTING.md',
-    'SECURITY.md',
-    'CHANGELOG.md',
-    'bench/README.md',
-    'packages/core/README.md',
-    'packages/cli/README.md',
-    'packages/gateway/README.md',
-    'packages/mcp/README.md',
-    'packages/pi/README.md',
-    'packages/postgres/README.md',
-    'packages/presets/README.md',
-    'packages/testing/README.md',
-  ],
+  ...['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'bench/README.md'],
+  ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`),
   ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     // `npm run docs` writes docs/api.
     .filter((file) => file.endsWith('.md') && !/^api[/\\]/.test(file))

@@ -79,13 +79,20 @@ describe.each(cases)('$name with $packages.0', ({ name, packages }) => {
 
   // The Claude Agent SDK writes its own requests and has its own answers for unknown names.
   if (name === 'claude-agent-sdk') return
-  const variants =
-    name === 'langchain' ? [undefined, { text: forAnthropic, protocol: anthropicProtocol }] : [undefined]
-  it.each(variants)('survives calls by names that nobody has: $protocol.name', limit, async (variant) => {
+  const variants: readonly {
+    readonly wire: string
+    readonly change?: Partial<Parameters<typeof runProgram>[2]>
+  }[] = [
+    { wire: 'its own protocol' },
+    ...(name === 'langchain'
+      ? [{ wire: 'Anthropic Messages', change: { text: forAnthropic, protocol: anthropicProtocol } }]
+      : []),
+  ]
+  it.each(variants)('survives calls by names that nobody has, on $wire', limit, async ({ change }) => {
     const { output, requests } = await runProgram(name, packages, {
       env: { ...process.env, NODE_OPTIONS: guard },
       model: hard,
-      ...variant,
+      ...change,
     })
     const hasSecond = output.includes('Invoice 8 is on its way.')
     const bodies = requests.map(({ body }) => body as Body)

@@ -350,6 +350,7 @@ describe('the programs of the readmes', () => {
   it.each([
     ['mcp', 'entities'],
     ['gateway', 'find_tools, run_read_only_tool, run_tool, read_result\n'],
+    ['dashboard', 'Open http://127.0.0.1:'],
     ['presets', 'MCP active: 1/24 (mcp__github__close_issue)'],
     ['testing', '400 false\n200 true\n'],
   ])(
