@@ -1,9 +1,11 @@
 /** The page in a real browser, with a real gateway, servers and clients behind it. */
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { dashboardFolder } from '@toolwell/dashboard'
 import { diskLogins } from '@toolwell/mcp'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { someOf } from '../../../test/setup/tier.js'
@@ -33,6 +35,15 @@ const COUNT_RED = `(() => {
 
 const servers = (...names: string[]) => ({
   mcpServers: Object.fromEntries(names.map((name) => [name, entry(oddServer(name))])),
+})
+
+it('has at most 80 kB, compressed', () => {
+  const files = readdirSync(dashboardFolder, { recursive: true, withFileTypes: true }).filter(
+    (file) => file.isFile() && file.name !== 'licences.txt',
+  )
+  const sizes = files.map(({ parentPath, name }) => gzipSync(readFileSync(join(parentPath, name))).length)
+  expect(sizes.length).toBeGreaterThan(3)
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(80_000)
 })
 
 describe.skipIf(executablePath === undefined)('the dashboard', () => {
