@@ -351,6 +351,9 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     const opened = page.context().waitForEvent('page')
     await page.getByRole('button', { name: 'Sign in to notes' }).click()
     await (await opened).getByText('Logged in').waitFor()
+    // Browsers may block the page that a script opens.
+    const again = await page.getByRole('link', { name: 'Open it again' }).getAttribute('href')
+    expect(again).toContain(remote.issuer)
     await eventually(() => page.getByText('Needs you').count()).toBe(0)
     await go('servers?server=notes')
     await page.getByRole('heading', { name: /^[1-9]\d* definitions?$/ }).waitFor()
