@@ -33,6 +33,12 @@ const COUNT_RED = `(() => {
   return red
 })()`
 
+/** The width of the table without that of its columns. */
+const MEASURE_GAP = `(() => {
+  const table = document.querySelector('table')
+  return table.offsetWidth - [...table.tHead.rows[0].cells].reduce((sum, { offsetWidth }) => sum + offsetWidth, 0)
+})()`
+
 const servers = (...names: string[]) => ({
   mcpServers: Object.fromEntries(names.map((name) => [name, entry(oddServer(name))])),
 })
@@ -461,6 +467,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await grid.hover()
     await page.mouse.wheel(0, 60_000)
     await eventually(async () => Number(await rows.first().getAttribute('data-index'))).toBeGreaterThan(1000)
+    expect(await page.evaluate(MEASURE_GAP), 'hidden columns take no room').toBeLessThan(2)
     expect(await rows.count()).toBeLessThan(100)
     await grid.getByRole('button', { name: 'Definition' }).click()
     expect(await page.locator('th[aria-sort=descending]').textContent()).toContain('Definition')
