@@ -38,6 +38,7 @@ export async function benchDashboard({ data }: BenchOptions): Promise<object> {
       atMost('ms to the first rows of 2,500 tools', usual.rows, 300),
       atMost('ms from a key or click to the next frame, 5,000 tools, slowest', many.slowest, 200),
       atMost('ms of the slowest of 20 frames while scrolling 5,000 tools', many.scroll, 50),
+      atMost('ms to ask for 5,000 tools again', many.reload, 200),
       atMost('µs of CPU to record a call', recording.microseconds, 30),
       atMost('MB of memory for 100,000 calls of 5,000 tools', recording.megabytes, 20),
     ]
@@ -212,8 +213,21 @@ async function measureUse(page: Page, url: URL) {
   await settle()
   const frames = (await page.evaluate('window.frames_')) as number[]
   const scroll = quantile(frames, 0.95)
+  // While calls arrive, the page asks again every second.
+  const reloads: number[] = []
+  for (let load = 0; load < LOADS; load++)
+    reloads.push(
+      Number(
+        await page.evaluate(`(async () => {
+          const start = performance.now()
+          await (await fetch('/dashboard/api/tools?set=*')).json()
+          return performance.now() - start
+        })()`),
+      ),
+    )
+  const reload = quantile(reloads, 0.5)
   print(
-    `5,000 tools: slowest key or click ${slowest} ms (${JSON.stringify(inputs.sort(([, a], [, b]) => b - a).slice(0, 6))}), frames while scrolling: p50 ${quantile(frames, 0.5).toFixed(1)} ms, p95 ${scroll.toFixed(1)} ms of ${frames.length}`,
+    `5,000 tools: slowest of ${inputs.length} events ${slowest} ms; frames while scrolling p50 ${quantile(frames, 0.5).toFixed(1)} ms, p95 ${scroll.toFixed(1)} ms; asking again ${reload.toFixed(0)} ms`,
   )
-  return { slowest, scroll }
+  return { slowest, scroll, reload }
 }

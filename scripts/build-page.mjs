@@ -1,5 +1,5 @@
 // Bundles the dashboard into packages/dashboard/dist/built: index.html, and hashed files in assets.
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -7,6 +7,8 @@ import { build } from 'esbuild'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const source = join(root, 'packages/dashboard/src/page')
 const built = join(root, 'packages/dashboard/dist/built')
+// Without files of earlier builds, whose names have other hashes.
+rmSync(built, { recursive: true, force: true })
 mkdirSync(built, { recursive: true })
 const { metafile } = await build({
   entryPoints: { page: join(source, 'main.tsx'), style: join(source, 'styles/index.css') },

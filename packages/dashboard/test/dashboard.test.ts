@@ -1,9 +1,11 @@
 /** The page in a real browser, with a real gateway, servers and clients behind it. */
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { dashboardFolder } from '@toolwell/dashboard'
 import { diskLogins } from '@toolwell/mcp'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { someOf } from '../../../test/setup/tier.js'
@@ -31,8 +33,23 @@ const COUNT_RED = `(() => {
   return red
 })()`
 
+/** The width of the table without that of its columns. */
+const MEASURE_GAP = `(() => {
+  const table = document.querySelector('table')
+  return table.offsetWidth - [...table.tHead.rows[0].cells].reduce((sum, { offsetWidth }) => sum + offsetWidth, 0)
+})()`
+
 const servers = (...names: string[]) => ({
   mcpServers: Object.fromEntries(names.map((name) => [name, entry(oddServer(name))])),
+})
+
+it('has at most 80 kB, compressed', () => {
+  const files = readdirSync(dashboardFolder, { recursive: true, withFileTypes: true }).filter(
+    (file) => file.isFile() && file.name !== 'licences.txt',
+  )
+  const sizes = files.map(({ parentPath, name }) => gzipSync(readFileSync(join(parentPath, name))).length)
+  expect(sizes.length).toBeGreaterThan(3)
+  expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(80_000)
 })
 
 describe.skipIf(executablePath === undefined)('the dashboard', () => {
@@ -340,6 +357,9 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     const opened = page.context().waitForEvent('page')
     await page.getByRole('button', { name: 'Sign in to notes' }).click()
     await (await opened).getByText('Logged in').waitFor()
+    // Browsers may block the page that a script opens.
+    const again = await page.getByRole('link', { name: 'Open it again' }).getAttribute('href')
+    expect(again).toContain(remote.issuer)
     await eventually(() => page.getByText('Needs you').count()).toBe(0)
     await go('servers?server=notes')
     await page.getByRole('heading', { name: /^[1-9]\d* definitions?$/ }).waitFor()
@@ -447,6 +467,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await grid.hover()
     await page.mouse.wheel(0, 60_000)
     await eventually(async () => Number(await rows.first().getAttribute('data-index'))).toBeGreaterThan(1000)
+    expect(await page.evaluate(MEASURE_GAP), 'hidden columns take no room').toBeLessThan(2)
     expect(await rows.count()).toBeLessThan(100)
     await grid.getByRole('button', { name: 'Definition' }).click()
     expect(await page.locator('th[aria-sort=descending]').textContent()).toContain('Definition')

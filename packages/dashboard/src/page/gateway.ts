@@ -37,6 +37,8 @@ interface Toast {
   readonly text: string
   readonly isProblem?: boolean
   readonly undo?: () => Promise<unknown>
+  /** A page that was opened, in case the browser blocked it. */
+  readonly opened?: string
 }
 export const toast = signal<Toast | undefined>(undefined)
 

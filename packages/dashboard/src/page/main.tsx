@@ -173,6 +173,11 @@ function Message() {
       {shown && (
         <div class={shown.isProblem ? 'toast bad' : 'toast'}>
           <span>{visible(shown.text)}</span>
+          {shown.opened && (
+            <a class="button" href={shown.opened} target="_blank" rel="noreferrer">
+              Open it again
+            </a>
+          )}
           {shown.undo && <Button onClick={undo}>Undo</Button>}
           <Button class="plain" aria-label="Close the message" onClick={close}>
             <Icon name="close" />

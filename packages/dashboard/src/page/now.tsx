@@ -188,7 +188,10 @@ export function SignIn({ set, server }: { set: string; server: string }) {
       const { address } = await post<LoginAnswer>('servers/login', { set, server })
       if (!/^https?:/.test(address)) throw new Error(`${address} is not a web address.`)
       open(address, '_blank', 'noopener')
-      toast.value = { text: 'Sign in on the page that opened. This page then updates by itself.' }
+      toast.value = {
+        text: 'Sign in on the page that opened. This page then updates by itself.',
+        opened: address,
+      }
     })
   return (
     <Button class="primary" onClick={signIn}>

@@ -196,7 +196,6 @@ export function Table<T>(props: TableProps<T>) {
   const isAll = selected !== undefined && rows.length > 0 && rows.every((row) => selected.has(keyOf(row)))
   const spaceAbove = first * height.row
   const spaceBelow = (rows.length - last) * height.row
-  const width = columns.length + (selected ? 1 : 0)
   return (
     <div
       class={fills ? 'table-box fills' : 'table-box'}
@@ -234,7 +233,7 @@ export function Table<T>(props: TableProps<T>) {
           </tr>
         </thead>
         <tbody ref={body}>
-          {spaceAbove > 0 && <Space height={spaceAbove} width={width} />}
+          {spaceAbove > 0 && <Space height={spaceAbove} />}
           {rows.slice(first, last).map((row, offset) => {
             const index = first + offset
             const key = keyOf(row)
@@ -273,16 +272,16 @@ export function Table<T>(props: TableProps<T>) {
               </tr>
             )
           })}
-          {spaceBelow > 0 && <Space height={spaceBelow} width={width} />}
+          {spaceBelow > 0 && <Space height={spaceBelow} />}
         </tbody>
       </table>
     </div>
   )
 }
 
-const Space = ({ height, width }: { height: number; width: number }) => (
+const Space = ({ height }: { height: number }) => (
   <tr aria-hidden="true" class="space">
-    <td colSpan={width} style={{ height: `${height}px` }} />
+    <td style={{ height: `${height}px` }} />
   </tr>
 )
 
