@@ -1,6 +1,7 @@
 /** Context that the provider compacts or clears: its summary is sent back unchanged, and loaded tools stay visible. */
 import { createToolwell, type DeliveryName } from '@toolwell/core'
 import { type AnthropicMessage, anthropic, assemble } from '@toolwell/core/anthropic'
+import { openaiChat } from '@toolwell/core/openai-chat'
 import type { ScriptedCall } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 import { mixed, server } from './support/tools.js'
@@ -55,6 +56,18 @@ describe('a signed compaction block', () => {
       expect(host.body().messages.length).toBeLessThan(4)
     },
   )
+
+  it('is a separate paragraph for another provider', async () => {
+    const conversation = await createToolwell({ tools: mixed() }).open({ id: 'a' })
+    const content = [
+      { ...summary, signature: 'signed' },
+      { type: 'text', text: 'I go on.' },
+    ]
+    const thread = anthropic(conversation).thread([{ role: 'assistant', content }])
+    expect(openaiChat(conversation).adopt(thread)).toEqual([
+      { role: 'assistant', content: 'They found a tool.\n\nI go on.' },
+    ])
+  })
 
   it('is read from a stream', async () => {
     async function* events() {

@@ -107,13 +107,13 @@ export function writeKnownReferences(names: readonly string[], known: Known): ob
  * request on, because the first deferred tool makes the API add a note before the messages.
  */
 export function deferTool(tool: AiFunction): AiFunction {
-  return addAnthropicOptions(tool, { deferLoading: true })
+  return addOptions(tool, 'anthropic', { deferLoading: true })
 }
 
-export function addAnthropicOptions(tool: AiFunction, options: object): AiFunction {
+export function addOptions(tool: AiFunction, provider: string, options: object): AiFunction {
   const { providerOptions } = tool as { providerOptions?: Readonly<Record<string, object>> }
-  const anthropic = { ...providerOptions?.anthropic, ...options }
-  return { ...tool, providerOptions: { ...providerOptions, anthropic } } as AiFunction
+  const own = { ...providerOptions?.[provider], ...options }
+  return { ...tool, providerOptions: { ...providerOptions, [provider]: own } } as AiFunction
 }
 
 export const RESERVE: WireTool = {

@@ -11,7 +11,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { Tool } from '../../tool/tool.js'
 import type { WireTool } from '../../tool/wire-tool.js'
 import { fitTool, objectSchema } from '../shared/tools.js'
-import { addAnthropicOptions, deferTool, RESERVE } from './found.js'
+import { addOptions, deferTool, RESERVE } from './found.js'
 import type { NativeWay, Protocol } from './protocol.js'
 import { createSearchTool } from './tool-search.js'
 import { type AiSchema, createOpenSchema, findImported, writeTextArguments } from './tools.js'
@@ -216,19 +216,27 @@ export function declareTools(
   }
 }
 
-/** Anthropic's tools that run code. */
-const CODE = 'anthropic.code_execution_'
-
-/** Finds the type of the code execution that the host declares. */
-export function findCode(given: readonly AiFunction[]): string | undefined {
-  return given.find(({ id = '' }) => id.startsWith(CODE))?.id?.slice('anthropic.'.length)
+/** A tool of the provider that runs code, and the name of this caller in the options of other tools. */
+interface Code {
+  readonly provider: string
+  readonly caller: string
 }
 
-/** `code`: the type of the declared code execution. Without it, only the model can call tools. */
-function allowCallers(made: AiFunction, { callers }: WireTool | Tool, code: string | undefined): AiFunction {
-  if (!callers || code === undefined) return made
-  const allowedCallers = callers.map((caller) => (caller === 'code' ? code : caller))
-  return addAnthropicOptions(made, { allowedCallers })
+/** Finds the tool that runs code, if the host declares one. */
+export function findCode(given: readonly AiFunction[]): Code | undefined {
+  for (const { id = '' } of given) {
+    if (id === 'openai.programmatic_tool_calling') return { provider: 'openai', caller: 'programmatic' }
+    const [, caller] = /^anthropic\.(code_execution_.+)/.exec(id) ?? []
+    if (caller !== undefined) return { provider: 'anthropic', caller }
+  }
+  return undefined
+}
+
+/** Without a tool that runs code, only the model can call tools. */
+function allowCallers(made: AiFunction, { callers }: WireTool | Tool, code: Code | undefined): AiFunction {
+  if (!callers || !code) return made
+  const allowedCallers = callers.map((caller) => (caller === 'code' ? code.caller : caller))
+  return addOptions(made, code.provider, { allowedCallers })
 }
 
 /** Takes the whole definition from the view, which is frozen. The other fields are the SDK's. */

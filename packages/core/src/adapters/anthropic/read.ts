@@ -87,9 +87,10 @@ function readUnits({ role, content }: AnthropicMessage): Unit[] {
   return units
 }
 
-/** A summary of the API is text for other providers. */
-function readBlockText(block: AnthropicBlock): string {
-  return isSummary(block) ? String(block.content) : readText([block])
+/** A summary of the API is a paragraph for other providers. */
+function readBlockText(block: AnthropicBlock, index: number, { length }: readonly AnthropicBlock[]): string {
+  if (!isSummary(block)) return readText([block])
+  return `${String(block.content)}${index < length - 1 ? '\n\n' : ''}`
 }
 
 /** Without content, the compaction failed, and the API ignores the block (SDK type `BetaCompactionBlock`). */
