@@ -2,6 +2,7 @@
 import { firstLine } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import { matchesTool } from '@toolwell/mcp/internal'
+import { isOfferName } from '@toolwell/mcp/lock'
 import { plural } from '../shared/layout.js'
 import type { Found } from '../shared/read-catalogue.js'
 import { type OpenOptions, type OpenServers, withServers } from '../shared/servers/with-servers.js'
@@ -37,10 +38,11 @@ function* listTools({ well, servers }: OpenServers, command: string): Generator<
       yield { kind: 'remark', text: `Server ${shown} is not searched (${state}): ${firstLine(reason, 400)}` }
       continue
     }
-    if (quarantined.size > 0)
+    const waiting = [...quarantined.keys()].filter((each) => !isOfferName(each)).length
+    if (waiting > 0)
       yield {
         kind: 'remark',
-        text: `${plural(quarantined.size, 'tool')} of ${shown} ${quarantined.size === 1 ? 'is' : 'are'} quarantined. See why with: ${command} inspect`,
+        text: `${plural(waiting, 'tool')} of ${shown} ${waiting === 1 ? 'is' : 'are'} quarantined. See why with: ${command} inspect`,
       }
     if (unusable.length > 0)
       yield {
@@ -88,7 +90,9 @@ export function excludedFrom({ config, servers, well }: OpenServers): ExcludedTo
           : [exclude('unusable', name, `it is unusable: it ${why}`)],
       ),
       ...(isSearched
-        ? [...quarantined].map(([name, why]) => exclude('quarantine', name, `it is quarantined: ${why}`))
+        ? [...quarantined].flatMap(([name, why]) =>
+            isOfferName(name) ? [] : [exclude('quarantine', name, `it is quarantined: ${why}`)],
+          )
         : tools.map((name) =>
             state === 'quarantined'
               ? exclude('quarantine', name, `its server is quarantined: ${reason}`)
