@@ -471,6 +471,44 @@ it.each<[string, string, Record<string, unknown>]>([
     'codex',
     { 'home/.codex/config.toml': '[mcp_servers.files]\nenabled_tools = ["read_file", "w*", "WRITE_FILE"]' },
   ],
+  ...(
+    [
+      ['its own folder', 'work/inner/.gemini/policies/a.toml'],
+      ['the folder above', 'work/.gemini/policies/a.toml'],
+    ] as const
+  ).map(([place, file]): [string, string, Record<string, unknown>] => [
+    `Gemini CLI: a policy of a project in ${place}`,
+    'gemini',
+    {
+      'home/.gemini/extensions/b/policies/a.toml': policy([...DENY]),
+      [file]: policy(['allow', 'files', '*', 1], ['ask_user', 'files', '*', 1]),
+    },
+  ]),
+  [
+    'Gemini CLI: a rule for sessions with a person',
+    'gemini',
+    {
+      'home/.gemini/policies/a.toml': `${policy([...DENY], ['allow', 'files', '*', 200])}interactive = true\n`,
+    },
+  ],
+  [
+    'Gemini CLI: policies of the user, if the settings name others',
+    'gemini',
+    {
+      'home/.gemini/settings.json': { policyPaths: ['~/mine.toml'] },
+      'home/mine.toml': policy([...DENY]),
+      'home/.gemini/policies/a.toml': policy(['allow', 'files', '*', 500], ['ask_user', 'files', '*', 501]),
+    },
+  ],
+  [
+    'Gemini CLI: policies that the settings name for the administrator, who has some',
+    'gemini',
+    {
+      'home/.gemini/settings.json': { adminPolicyPaths: ['~/mine.toml'] },
+      'home/mine.toml': policy(['allow', 'files', '*', 500]),
+      'etc/gemini-cli/policies/a.toml': policy([...DENY]),
+    },
+  ],
 ])('an allow rule that the client itself would not apply lifts no deny: %s', async (_, client, files) => {
   expect(await judge(client, files)).toMatchObject({ denied: [WRITE] })
 })
@@ -528,12 +566,11 @@ it('Gemini CLI: a rule that denies every tool counts for servers', async () => {
 it('Gemini CLI: reads the policies that the settings name', async () => {
   const more = folderWith({
     'a.toml': policy(['deny', 'files', 'write_file', 1]),
-    'b/c.toml': policy(['deny', 'git.hub', '*', 1]),
+    'b/c.toml': policy(['deny', 'git.hub', '*', 1], ['allow', 'files', '*', 999]),
   })
   const files = {
     'home/.gemini/settings.json': { policyPaths: [join(more, 'b')] },
     'etc/gemini-cli/settings.json': { adminPolicyPaths: [join(more, 'a.toml')] },
-    'home/.gemini/policies/a.toml': policy(['allow', 'files', '*', 999]),
     'work/.gemini/settings.json': { policyPaths: ['mine.toml'] },
     'work/inner/mine.toml': policy(['allow', 'git.hub', '*', 999], ['deny', 'files', 'read_file', 999]),
   }

@@ -213,36 +213,39 @@ function geminiFolders(places: RulePlaces) {
   return { folder, own: join(places.env.GEMINI_CLI_HOME || places.home, '.gemini') }
 }
 
-/** A rule of a higher tier wins, whatever its priority. Settings of a project cannot name files of a higher tier. */
-function findPolicies(
-  sources: readonly Source[],
-  places: RulePlaces,
-): (readonly [tier: number, file: string])[] {
+interface PolicyFile {
+  /** A rule of a higher tier wins, whatever its priority. */
+  readonly tier: number
+  readonly file: string
+  /** Gemini CLI reads the file with these settings, so its rules may lift others. Deny rules of other files count too. */
+  readonly isRead: boolean
+}
+
+/** Gemini CLI reads no policies of a project. */
+function findPolicies(sources: readonly Source[], places: RulePlaces): PolicyFile[] {
   const { folder, own } = geminiFolders(places)
-  const named = (key: string, tier: number) =>
-    sources.flatMap((source) =>
-      (stringsAt(source, key) ?? []).map(
-        (path) =>
-          [
-            isProjectFile(source.file, places) ? 3 : tier,
-            resolve(places.folder, path.replace(/^~(?=[\\/]|$)/, places.home)),
-          ] as const,
-      ),
+  const find = (tier: number, isRead: boolean, ...paths: string[]): PolicyFile[] =>
+    paths.flatMap((path) =>
+      (path.endsWith('.toml') ? [path] : filesIn(path, '.toml')).map((file) => ({ tier, file, isRead })),
     )
-  const all: (readonly [number, string])[] = [
-    [5, join(folder, 'policies')],
-    [4, join(own, 'policies')],
-    ...foldersUp(places.folder)
-      .filter((each) => join(each, '.gemini') !== own)
-      .map((each) => [3, join(each, '.gemini', 'policies')] as const),
-    // Their allow rules do not count.
-    ...foldersIn(join(own, 'extensions')).map((each) => [2, join(each, 'policies')] as const),
-    ...named('adminPolicyPaths', 5),
-    ...named('policyPaths', 4),
+  const named = (key: string, tier: number, isRead: boolean) =>
+    sources.flatMap((source) => {
+      const isProject = isProjectFile(source.file, places)
+      const paths = (stringsAt(source, key) ?? []).map((path) =>
+        resolve(places.folder, path.replace(/^~(?=[\\/]|$)/, places.home)),
+      )
+      return find(isProject ? 3 : tier, isRead && !isProject, ...paths)
+    })
+  const system = find(5, true, join(folder, 'policies'))
+  const areNamed = sources.some((source) => (stringsAt(source, 'policyPaths') ?? []).length > 0)
+  return [
+    ...system,
+    ...find(4, !areNamed, join(own, 'policies')),
+    ...find(3, false, ...foldersUp(places.folder).map((each) => join(each, '.gemini', 'policies'))),
+    ...find(2, false, ...foldersIn(join(own, 'extensions')).map((each) => join(each, 'policies'))),
+    ...named('adminPolicyPaths', 5, system.length === 0),
+    ...named('policyPaths', 4, true),
   ]
-  return all.flatMap(([tier, path]) =>
-    (path.endsWith('.toml') ? [path] : filesIn(path, '.toml')).map((file) => [tier, file] as const),
-  )
 }
 
 /** `gemini mcp disable` writes it: names of servers in lower case. */
@@ -265,7 +268,7 @@ const gemini: RuleReader = {
       system,
     ]
   },
-  more: (sources, places) => findPolicies(sources, places).map(([, file]) => file),
+  more: (sources, places) => findPolicies(sources, places).map(({ file }) => file),
   read: (sources, places) => [
     ...geminiLayers(sources),
     sources.flatMap((source) =>
@@ -290,8 +293,8 @@ const gemini: RuleReader = {
     ...policyLayers(
       // The first of the highest rules wins.
       findPolicies(sources, places)
-        .flatMap(([tier, file]) =>
-          sources.flatMap((source) => (source.file === file ? policyRules(source, tier) : [])),
+        .flatMap((each) =>
+          sources.flatMap((source) => (source.file === each.file ? policyRules(source, each) : [])),
         )
         .sort((a, b) => b.priority - a.priority)
         .reverse(),
@@ -301,7 +304,7 @@ const gemini: RuleReader = {
 
 interface PolicyRule extends FoundRule {
   readonly priority: number
-  /** Gemini CLI itself would not apply the ask rule to all these tools, so it must not lift a deny rule. */
+  /** Gemini CLI itself may not apply the ask rule to all these tools, so it must not lift a deny rule. */
   readonly isLoose: boolean
 }
 
@@ -311,15 +314,18 @@ function policyLayers(rules: readonly PolicyRule[]): FoundRule[][] {
 
 const DECISIONS: Readonly<Record<string, RuleAction>> = { allow: 'allow', ask_user: 'ask', deny: 'deny' }
 
+/** Keys that do not limit which calls a policy counts for. */
+const UNLIMITED = new Set(['denyMessage', 'deny_message', 'allowRedirection', 'allow_redirection'])
+
 /** A rule with further conditions counts as if it had none, unless it allows. */
-function policyRules({ file, value }: Source, tier: number): PolicyRule[] {
+function policyRules({ file, value }: Source, { tier, isRead }: PolicyFile): PolicyRule[] {
   if (value.rule !== undefined && !Array.isArray(value.rule))
     throw new WrongKey(file, '"rule" must be a list')
   return (value.rule ?? []).filter(isFields).flatMap((each: Fields) => {
     const { decision, mcpName, toolName = '*', priority = 0, ...more } = each
     const action = DECISIONS[String(decision)]
-    const isLimited = ['argsPattern', 'modes', 'subagent', 'toolAnnotations'].some((key) => key in more)
-    if (!action || (action === 'allow' && (isLimited || tier === 2))) return []
+    const isLimited = !isRead || Object.keys(more).some((key) => !UNLIMITED.has(key))
+    if (!action || (action === 'allow' && isLimited)) return []
     return [toolName].flat().flatMap((tool) => {
       const [name, server] = [String(tool), mcpName === undefined ? undefined : String(mcpName)]
       const exact = action === 'deny' || isLimited ? [] : exactPolicy(action, name, server, file)
