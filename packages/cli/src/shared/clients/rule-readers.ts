@@ -10,7 +10,8 @@ import {
   findMainCheckout,
   foldersIn,
   foldersUp,
-  insertVariables,
+  insertBraces,
+  insertDollars,
   isAgent,
   isFields,
   isProjectFile,
@@ -38,6 +39,8 @@ export interface RuleReader {
   readonly files: (places: RulePlaces) => readonly string[]
   /** Further files, which the first ones name. */
   readonly more?: (sources: readonly Source[], places: RulePlaces) => readonly string[]
+  /** Inserts variables in lists of the settings. */
+  readonly insert?: (text: string, env: RulePlaces['env'], file: string) => string
   /** In each layer the last match counts. */
   readonly read: (sources: readonly Source[], places: RulePlaces) => readonly (readonly FoundRule[])[]
 }
@@ -53,8 +56,13 @@ function ruleFor(action: RuleAction, text: string, file: string, prefix: string)
   if (name === prefix || name === `${prefix}${GATEWAY}` || !name.startsWith(prefix)) return []
   // Such a rule would allow more than the user wrote.
   if (action === 'allow' && (text !== given || name.includes('?'))) return []
-  return [{ action, text, file, rule: [action, name.replaceAll('?', '*')] }]
+  const pattern = action === 'deny' && isShortened(name) ? name.replace(SHORTENED, '*') : name
+  return [{ action, text, file, rule: [action, pattern.replaceAll('?', '*')] }]
 }
+
+/** Gemini CLI and Qwen Code shorten names that model APIs refuse, and show them so. Qwen Code has two forms. */
+const SHORTENED = /\.\.\.|___|_[\da-z]{7,8}$/
+const isShortened = (name: string) => name.length >= 60
 
 const serverRule = (action: RuleAction, server: string, file: string, text = server): FoundRule => ({
   action,
@@ -269,6 +277,7 @@ const gemini: RuleReader = {
     ]
   },
   more: (sources, places) => findPolicies(sources, places).map(({ file }) => file),
+  insert: insertDollars,
   read: (sources, places) => [
     ...geminiLayers(sources),
     sources.flatMap((source) =>
@@ -277,13 +286,10 @@ const gemini: RuleReader = {
       ),
     ),
     sources.flatMap((source) =>
-      (listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []).flatMap((text) => [
-        ...ruleFor('deny', text, source.file, 'mcp_'),
-        // Earlier versions wrote `server__tool`.
-        ...(/^(?!mcp_).*__/.test(text)
-          ? toolLists(text.replace(/__.*/s, ''), undefined, [text.replace(/^.*?__/s, '')], source.file)
-          : []),
-      ]),
+      // Such a list also hides tools of servers by their names alone.
+      (listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []).flatMap((text) =>
+        ruleFor('deny', text, source.file, ''),
+      ),
     ),
     sources.flatMap((source) =>
       Object.keys(source.file.endsWith(SWITCHES) ? source.value : {})
@@ -358,7 +364,7 @@ function exactPolicy(
   if (name === 'mcp_*') return rule('*', '*', name)
   const [, owner] = /^mcp_(.+)_\*$/.exec(name) ?? []
   if (owner !== undefined && isPlain(owner)) return owner === GATEWAY ? [] : rule('*', owner, name)
-  return isPlain(name) ? ruleFor(action, name, file, 'mcp_') : []
+  return isPlain(name) && !isShortened(name) ? ruleFor(action, name, file, 'mcp_') : []
 }
 
 /** Checked with @qwen-code/qwen-code 0.24.4. */
@@ -381,6 +387,7 @@ const qwen: RuleReader = {
       system,
     ]
   },
+  insert: insertDollars,
   read: (all) => {
     const sources = all.filter((source) => !isAgent(source))
     return [
@@ -390,7 +397,7 @@ const qwen: RuleReader = {
         [
           ...(listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []),
           ...(stringsAt(source, 'tools', 'disabled') ?? []),
-        ].flatMap((text) => ruleFor('deny', text, source.file, PREFIX)),
+        ].flatMap((text) => ruleFor('deny', text, source.file, '')),
       ),
       ...geminiLayers(sources),
     ]
@@ -504,9 +511,9 @@ function mergeActions(
 ): FoundRule[] {
   const actions = new Map<string, FoundRule>()
   const set = (text: string, given: unknown, file: string) => {
-    const name = insertVariables(text, env, file)
+    const name = insertBraces(text, env, file)
     if (BUILT_IN.has(name) || !/[_*?]/.test(name) || given === undefined || given === null) return
-    const action = insertVariables(String(given), env, file)
+    const action = insertBraces(String(given), env, file)
     if (action !== 'allow' && action !== 'ask' && action !== 'deny')
       throw new WrongKey(file, `the action "${action}" of "${name}" must be "allow", "ask" or "deny"`)
     for (const rule of ruleFor(action, name, file, '')) actions.set(name, rule)
