@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { judgeByRules } from '../../gateway/src/servers/client-rules.js'
+import { createRulesJudge } from '../../gateway/src/servers/client-rules.js'
 import { readPermissions } from '../src/shared/clients/client-rules.js'
 import { RULE_READERS } from '../src/shared/clients/rule-readers.js'
 import { folderWith } from './support/run.js'
@@ -30,7 +30,7 @@ async function judge(
   if (!found) return undefined
   const actions = TOOLS.map((each) => {
     const [server = '', tool = ''] = each.split('/')
-    return [each, judgeByRules({ ...found, own: {} }, server, tool)] as const
+    return [each, createRulesJudge({ ...found, own: {} })(server, tool)] as const
   })
   const of = (action: string) => actions.filter((each) => each[1] === action).map(([tool]) => tool)
   return { denied: of('deny'), asked: of('ask'), shown: found.found.map(({ text }) => text) }
@@ -471,6 +471,44 @@ it.each<[string, string, Record<string, unknown>]>([
     'codex',
     { 'home/.codex/config.toml': '[mcp_servers.files]\nenabled_tools = ["read_file", "w*", "WRITE_FILE"]' },
   ],
+  ...(
+    [
+      ['its own folder', 'work/inner/.gemini/policies/a.toml'],
+      ['the folder above', 'work/.gemini/policies/a.toml'],
+    ] as const
+  ).map(([place, file]): [string, string, Record<string, unknown>] => [
+    `Gemini CLI: a policy of a project in ${place}`,
+    'gemini',
+    {
+      'home/.gemini/extensions/b/policies/a.toml': policy([...DENY]),
+      [file]: policy(['allow', 'files', '*', 1], ['ask_user', 'files', '*', 1]),
+    },
+  ]),
+  [
+    'Gemini CLI: a rule for sessions with a person',
+    'gemini',
+    {
+      'home/.gemini/policies/a.toml': `${policy([...DENY], ['allow', 'files', '*', 200])}interactive = true\n`,
+    },
+  ],
+  [
+    'Gemini CLI: policies of the user, if the settings name others',
+    'gemini',
+    {
+      'home/.gemini/settings.json': { policyPaths: ['~/mine.toml'] },
+      'home/mine.toml': policy([...DENY]),
+      'home/.gemini/policies/a.toml': policy(['allow', 'files', '*', 500], ['ask_user', 'files', '*', 501]),
+    },
+  ],
+  [
+    'Gemini CLI: policies that the settings name for the administrator, who has some',
+    'gemini',
+    {
+      'home/.gemini/settings.json': { adminPolicyPaths: ['~/mine.toml'] },
+      'home/mine.toml': policy(['allow', 'files', '*', 500]),
+      'etc/gemini-cli/policies/a.toml': policy([...DENY]),
+    },
+  ],
 ])('an allow rule that the client itself would not apply lifts no deny: %s', async (_, client, files) => {
   expect(await judge(client, files)).toMatchObject({ denied: [WRITE] })
 })
@@ -528,12 +566,11 @@ it('Gemini CLI: a rule that denies every tool counts for servers', async () => {
 it('Gemini CLI: reads the policies that the settings name', async () => {
   const more = folderWith({
     'a.toml': policy(['deny', 'files', 'write_file', 1]),
-    'b/c.toml': policy(['deny', 'git.hub', '*', 1]),
+    'b/c.toml': policy(['deny', 'git.hub', '*', 1], ['allow', 'files', '*', 999]),
   })
   const files = {
     'home/.gemini/settings.json': { policyPaths: [join(more, 'b')] },
     'etc/gemini-cli/settings.json': { adminPolicyPaths: [join(more, 'a.toml')] },
-    'home/.gemini/policies/a.toml': policy(['allow', 'files', '*', 999]),
     'work/.gemini/settings.json': { policyPaths: ['mine.toml'] },
     'work/inner/mine.toml': policy(['allow', 'git.hub', '*', 999], ['deny', 'files', 'read_file', 999]),
   }
@@ -690,6 +727,82 @@ it.runIf(process.platform !== 'win32').each([
   const words = ['--conditions', 'development', '--import', 'tsx', '-e', script]
   const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 60_000 })
   expect(JSON.parse(stdout)).toEqual([[['deny', 'mcp__files__write_file']]])
+})
+
+describe('a name in a list of denied tools counts in every form', () => {
+  const LONG = ['atlassian_jira_cloud', 'bulk_delete_issues_forever_and_without_asking_you'] as const
+  it.each<[string, string, unknown, readonly [string, string], string]>([
+    ['gemini', 'the name alone', { tools: { exclude: ['write_file'] } }, ['files', 'write_file'], 'deny'],
+    ['gemini', 'the older key', { excludeTools: ['Write-File'] }, ['files', 'write_file'], 'deny'],
+    ['gemini', 'server__tool', { excludeTools: ['files__write_file'] }, ['files', 'write_file'], 'deny'],
+    [
+      'gemini',
+      'a server with the prefix',
+      { tools: { exclude: ['mcp_files_write_file'] } },
+      ['mcp_files', 'write_file'],
+      'deny',
+    ],
+    [
+      'gemini',
+      'a shortened name',
+      { tools: { exclude: ['mcp_atlassian_jira_cloud_bulk_...forever_and_without_asking_you'] } },
+      LONG,
+      'deny',
+    ],
+    ['qwen', 'the name alone', { tools: { disabled: ['write_file'] } }, ['files', 'write_file'], 'deny'],
+    [
+      'qwen',
+      'a shortened name',
+      permissions(['mcp__atlassian_jira_cloud__bulk_delete_issues_foreve_1a2b3c4d']),
+      LONG,
+      'deny',
+    ],
+    [
+      'qwen',
+      'the older shortened name',
+      permissions(['mcp__atlassian_jira_cloud__b___forever_and_without_asking_you']),
+      LONG,
+      'deny',
+    ],
+    ['gemini', 'another tool', { tools: { exclude: ['write_file'] } }, ['files', 'write_files'], 'allow'],
+    ['claude-code', 'a built-in tool', permissions(['Write', 'Read(.env)']), ['files', 'write'], 'allow'],
+    ['claude-code', 'a server', permissions(['mcp__fetch']), ['web', 'fetch'], 'allow'],
+    ['claude-code', 'another server', permissions(['mcp__git__*']), ['git-hub', 'push'], 'allow'],
+  ])('%s: %s', async (client, _, value, [server, tool], action) => {
+    const folder = client === 'claude-code' ? 'claude' : client
+    const root = folderWith({ [`home/.${folder}/settings.json`]: value })
+    const places = { home: join(root, 'home'), folder: root, platform: 'linux', env: {}, root }
+    const found = await readPermissions(client, places)
+    expect(found && createRulesJudge({ ...found, own: {} })(server, tool)).toBe(action)
+  })
+})
+
+describe.each(['gemini', 'qwen'])('%s: variables in settings', (client) => {
+  const settings = (server: string, tool: string, allowed: string[] = []) => ({
+    [`home/.${client}/settings.json`]: {
+      mcp: { excluded: [server] },
+      tools: { exclude: [tool] },
+      mcpServers: { files: { env: { KEY: '$UNSET' }, excludeTools: allowed } },
+    },
+  })
+
+  it.each([
+    ['$OFF', '${TOOL}', []],
+    ['${OFF}', 'x', ['$TOOL']],
+    ['${OFF:-files}', '${UNSET:-write_file}', []],
+  ])('inserts %s and %s', async (server, tool, list) => {
+    const env = { OFF: 'git.hub', TOOL: 'write_file' }
+    expect(await judge(client, settings(server, tool, list), env)).toMatchObject({ denied: [WRITE, ISSUE] })
+  })
+
+  it.each([
+    ['$UNSET', 'x'],
+    ['x', 'a_${UNSET}'],
+  ])('refuses %s and %s without a value', async (server, tool) => {
+    await expect(judge(client, settings(server, tool))).rejects.toThrow(
+      /settings\.json: the value of "\$\{?UNSET\}?" is unknown to Toolwell, so write the value itself/,
+    )
+  })
 })
 
 it('has no rules for other clients', async () => {

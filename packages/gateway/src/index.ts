@@ -13,4 +13,4 @@ export {
 export type { ClientReport } from './http/clients.js'
 export { createGateway, type Gateway, type GatewayEvent, type GatewayOptions } from './http/gateway.js'
 export type { GatewayReport, Lost, ServerSetReport, ServerStatus } from './http/report.js'
-export { judgeByRules } from './servers/client-rules.js'
+export { createRulesJudge } from './servers/client-rules.js'

@@ -28,7 +28,7 @@ export async function checkRules(
   { env, folder, name }: Pick<Terminal, 'env' | 'folder' | 'name'>,
 ): Promise<Diagnosis[]> {
   const places = { home: findHome(env), folder, platform: platform(), env }
-  const { judgeByRules } = await import('@toolwell/gateway')
+  const { createRulesJudge } = await import('@toolwell/gateway')
   const records = readRecords(env)
   const found: Diagnosis[] = []
   for (const from of clientFiles(places)) {
@@ -107,10 +107,11 @@ export async function checkRules(
     const { profile } = readScope(entry)
     const wanted = profile === undefined ? undefined : config.profiles[profile]
     const servers = wanted ? selectByProfile(config.servers, wanted) : config.servers
+    const judge = createRulesJudge({ ...rules, own: {} })
     const reached = [...well.catalogue.entries()]
       .filter(({ source, tool }) => {
         const server = servers.find((each) => each.name === source)
-        const isDenied = judgeByRules({ ...rules, own: {} }, source, tool.name) === 'deny'
+        const isDenied = judge(source, tool.name) === 'deny'
         return isDenied && server !== undefined && isOffered(tool.name, server)
       })
       .map(({ source, tool }) => `${source}/${tool.name}`)

@@ -14,66 +14,115 @@ const show = (name: string) => name.replace(/[^\w-]/g, '_')
 /** Compares without case too. Keeps the wildcards of a pattern. */
 const loosen = (name: string) => name.replace(/[^\w*-]/g, '_').toLowerCase()
 
-/** `tool` is `*` to ask about the whole server. The strictest layer counts. */
-export function judgeByRules(
-  { prefix, separator, layers, own }: ClientRules,
-  server: string,
-  tool: string,
-): RuleAction {
-  const before = Object.hasOwn(own, server) ? own[server]?.name : undefined
-  if (before === undefined && Object.values(own).some(({ name }) => name === server)) return 'deny'
-  const fullNames = (name: string) => {
-    const head = show(`${prefix}${name}`)
-    // `mcp__server` is every tool of the server.
-    return [`${head}${separator}${tool === '*' ? tool : show(tool)}`, ...(separator === '__' ? [head] : [])]
+/** Compares letters and digits only: clients differ in what they put between server and tool. */
+const fold = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '_')
+    .replace(/^_|_$/g, '')
+
+/** A rule with the forms of its pattern, which are needed for every tool. */
+interface Prepared {
+  readonly rule: Rule
+  readonly pattern: string
+  readonly loose: string
+  readonly owner: string | undefined
+  /** The whole pattern, if it has no wildcard. Then a deny or ask rule also counts for names that look the same. */
+  readonly folded: string | undefined
+  /** The same without the prefix of the client. */
+  readonly bare: string | undefined
+}
+
+function prepare(rule: Rule): Prepared {
+  const [, given, owner] = rule
+  const pattern = given.replace(/\*+/g, '*')
+  const isName = owner === undefined && !pattern.includes('*')
+  return {
+    rule,
+    pattern,
+    loose: owner === undefined ? loosen(pattern) : pattern.toLowerCase(),
+    owner: owner?.replace(/\*+/g, '*'),
+    folded: isName ? fold(pattern) : undefined,
+    bare: isName ? fold(pattern.replace(/^mcp_+/i, '')) : undefined,
   }
-  // The client knows the server by its earlier name. A rule may also have the name in toolwell.json.
-  const client = before ?? server
-  const names = [server, client].flatMap(fullNames).map(loosen)
-  const wireName = createWireName(server, tool)
-  const short = [wireName, `${server}__${tool}`, ...(separator === '__' ? [server] : [])].map(loosen)
-  const head = `${prefix}${GATEWAY}${separator}`
-  const long = short.map((name) => loosen(`${head}${name}`))
-  const forServer: Matches = {
-    isMatch: ([, pattern, owner]) =>
-      owner === undefined
-        ? names.some((name) => matchesGlob(loosen(pattern), name))
-        : owner !== GATEWAY &&
-          matchesGlob(pattern.toLowerCase(), tool.toLowerCase()) &&
-          [server, client].some((each) => matchesGlob(owner.toLowerCase(), each.toLowerCase())),
-    isExact: ([, pattern, owner]) =>
-      owner === undefined
-        ? fullNames(client).some((name) => matchesGlob(pattern, name))
-        : owner !== GATEWAY && matchesGlob(pattern, tool) && matchesGlob(owner, client),
+}
+
+/** Judges tools by the rules alone. `tool` is `*` to ask about the whole server. The strictest layer counts. */
+export function createRulesJudge({
+  prefix,
+  separator,
+  layers,
+  own,
+}: ClientRules): (server: string, tool: string) => RuleAction {
+  const prepared = layers.map((layer) => layer.map(prepare))
+  const earlier = new Set(Object.values(own).map(({ name }) => name))
+  return (server, tool) => {
+    const before = Object.hasOwn(own, server) ? own[server]?.name : undefined
+    if (before === undefined && earlier.has(server)) return 'deny'
+    const fullNames = (name: string) => {
+      const head = show(`${prefix}${name}`)
+      // `mcp__server` is every tool of the server.
+      return [`${head}${separator}${tool === '*' ? tool : show(tool)}`, ...(separator === '__' ? [head] : [])]
+    }
+    // The client knows the server by its earlier name. A rule may also have the name in toolwell.json.
+    const client = before ?? server
+    const both = [...new Set([server, client])]
+    const exactNames = fullNames(client)
+    const names = both.flatMap(fullNames).map(loosen)
+    const wireName = createWireName(server, tool)
+    const short = [wireName, `${server}__${tool}`, ...(separator === '__' ? [server] : [])].map(loosen)
+    const head = `${prefix}${GATEWAY}${separator}`
+    const long = short.map((name) => loosen(`${head}${name}`))
+    const whole = tool === '*' ? [] : [wireName, ...both.map((each) => `${each}_${tool}`)].map(fold)
+    const folded = new Set(whole.flatMap((name) => [name, `${GATEWAY}_${name}`]))
+    const [toolName, ownerNames] = [tool.toLowerCase(), both.map((each) => each.toLowerCase())]
+    const bareName = tool === '*' ? undefined : fold(tool)
+    const forServer: Matches = {
+      isMatch: ({ loose, owner, folded: name, bare }) =>
+        owner === undefined
+          ? names.some((each) => matchesGlob(loose, each)) ||
+            // `mcp__name` is a server, so it does not count for every tool with this name.
+            (name !== undefined && name !== '' && (name === bareName || folded.has(name))) ||
+            (bare !== undefined && folded.has(bare))
+          : owner !== GATEWAY &&
+            matchesGlob(loose, toolName) &&
+            ownerNames.some((each) => matchesGlob(owner.toLowerCase(), each)),
+      isExact: ({ pattern, owner }) =>
+        owner === undefined
+          ? exactNames.some((name) => matchesGlob(pattern, name))
+          : owner !== GATEWAY && matchesGlob(pattern, tool) && matchesGlob(owner, client),
+    }
+    const forGateway: Matches = {
+      isMatch: ({ pattern, loose, owner }) =>
+        owner === undefined
+          ? long.some((name) => matchesGlob(loose, name))
+          : owner === GATEWAY && short.some((name) => matchesGlob(loosen(pattern), name)),
+      isExact: ({ pattern, owner }) =>
+        owner === undefined
+          ? matchesGlob(pattern, `${head}${wireName}`)
+          : owner === GATEWAY && matchesGlob(pattern, wireName),
+    }
+    // Separately: an allow rule for tools of the gateway must not lift a deny rule for a tool of a server.
+    return findStrictest(
+      prepared.flatMap((layer) => [judgeLayer(layer, forServer), judgeLayer(layer, forGateway)]),
+    )
   }
-  const forGateway: Matches = {
-    isMatch: ([, pattern, owner]) =>
-      owner === undefined
-        ? long.some((name) => matchesGlob(loosen(pattern), name))
-        : owner === GATEWAY && short.some((name) => matchesGlob(loosen(pattern), name)),
-    isExact: ([, pattern, owner]) =>
-      owner === undefined
-        ? matchesGlob(pattern, `${head}${wireName}`)
-        : owner === GATEWAY && matchesGlob(pattern, wireName),
-  }
-  // Separately: an allow rule for tools of the gateway must not lift a deny rule for a tool of a server.
-  return findStrictest(
-    layers.flatMap((layer) => [judgeLayer(layer, forServer), judgeLayer(layer, forGateway)]),
-  )
 }
 
 interface Matches {
-  readonly isMatch: (rule: Rule) => boolean
+  readonly isMatch: (rule: Prepared) => boolean
   /** As the client itself compares. */
-  readonly isExact: (rule: Rule) => boolean
+  readonly isExact: (rule: Prepared) => boolean
 }
 
 /** The last rule counts, but a rule that the client itself would not apply here lifts no stricter one. */
-function judgeLayer(layer: readonly Rule[], { isMatch, isExact }: Matches): RuleAction | undefined {
+function judgeLayer(layer: readonly Prepared[], { isMatch, isExact }: Matches): RuleAction | undefined {
   let found: RuleAction | undefined
-  for (const rule of layer)
-    if (isExact(rule)) found = rule[0]
-    else if (rule[0] !== 'allow' && isMatch(rule)) found = findStrictest([found, rule[0]])
+  for (const each of layer) {
+    const [action] = each.rule
+    if (isExact(each)) found = action
+    else if (action !== 'allow' && isMatch(each)) found = findStrictest([found, action])
+  }
   return found
 }
 
@@ -86,13 +135,14 @@ function findStrictest(found: readonly (RuleAction | undefined)[]): RuleAction {
  * another client also gets the strictest action of tools with this name on the client's own servers.
  */
 export function createJudge(rules: ClientRules, { known, servers, catalogue }: ServerSet) {
+  const judgeByRules = createRulesJudge(rules)
   const own = Object.keys(rules.own)
   const isOwn = (server: string) => Object.hasOwn(rules.own, server)
   const toolsOf = (server: string) => (known.has(server) ? servers.definition(server)?.tools : undefined)
   const judgeOwn = (server: string, tool: string): RuleAction => {
     const config = known.get(server)
     const isOff = config !== undefined && isOwn(server) && !(config.enabled && isOffered(tool, config))
-    return isOff ? 'deny' : judgeByRules(rules, server, tool)
+    return isOff ? 'deny' : judgeByRules(server, tool)
   }
   const targets = new Map([...known].map(([name, { endpoint }]) => [name, describeTarget(endpoint)] as const))
   const programs = new Map(
@@ -121,13 +171,13 @@ export function createJudge(rules: ClientRules, { known, servers, catalogue }: S
     return isWhole
   }
   const judge = (server: string, tool: string): RuleAction => {
-    if (isOwn(server)) return judgeByRules(rules, server, tool)
+    if (isOwn(server)) return judgeByRules(server, tool)
     const others = [...new Set([...own, ...known.keys()])].filter(
       (other) =>
         other !== server &&
         (targets.get(other) === targets.get(server) || (isOwn(other) && isCopy(other, server, tool))),
     )
-    return findStrictest([judgeByRules(rules, server, tool), ...others.map((other) => judgeOwn(other, tool))])
+    return findStrictest([judgeByRules(server, tool), ...others.map((other) => judgeOwn(other, tool))])
   }
   // Every search asks about every tool.
   const answers = new Map<string, RuleAction>()

@@ -21,9 +21,15 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
   const reader: RuleReader = RULE_READERS[client as keyof typeof RULE_READERS]
   const label = LABELS[client as ClientName]
   try {
-    const sources = await readSources(reader.files(places), places)
+    const { insert } = reader
+    const read = async (files: readonly string[]) =>
+      (await readSources(files, places)).map(
+        (source): Source =>
+          insert ? { ...source, insert: (text) => insert(text, places.env, source.file) } : source,
+      )
+    const sources = await read(reader.files(places))
     if (client === 'opencode' || client === 'kilo') sources.push(...(await readVariables(client, places.env)))
-    if (reader.more) sources.push(...(await readSources(reader.more(sources, places), places)))
+    if (reader.more) sources.push(...(await read(reader.more(sources, places))))
     const layers = reader.read(sources, places).filter((layer) => layer.length > 0)
     const shown = new Map(
       layers.flat().map((each) => [JSON.stringify([each.action, each.text, each.file]), each] as const),

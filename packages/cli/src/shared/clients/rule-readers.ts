@@ -10,7 +10,8 @@ import {
   findMainCheckout,
   foldersIn,
   foldersUp,
-  insertVariables,
+  insertBraces,
+  insertDollars,
   isAgent,
   isFields,
   isProjectFile,
@@ -38,6 +39,8 @@ export interface RuleReader {
   readonly files: (places: RulePlaces) => readonly string[]
   /** Further files, which the first ones name. */
   readonly more?: (sources: readonly Source[], places: RulePlaces) => readonly string[]
+  /** Inserts variables in lists of the settings. */
+  readonly insert?: (text: string, env: RulePlaces['env'], file: string) => string
   /** In each layer the last match counts. */
   readonly read: (sources: readonly Source[], places: RulePlaces) => readonly (readonly FoundRule[])[]
 }
@@ -53,8 +56,13 @@ function ruleFor(action: RuleAction, text: string, file: string, prefix: string)
   if (name === prefix || name === `${prefix}${GATEWAY}` || !name.startsWith(prefix)) return []
   // Such a rule would allow more than the user wrote.
   if (action === 'allow' && (text !== given || name.includes('?'))) return []
-  return [{ action, text, file, rule: [action, name.replaceAll('?', '*')] }]
+  const pattern = action === 'deny' && isShortened(name) ? name.replace(SHORTENED, '*') : name
+  return [{ action, text, file, rule: [action, pattern.replaceAll('?', '*')] }]
 }
+
+/** Gemini CLI and Qwen Code shorten names that model APIs refuse, and show them so. Qwen Code has two forms. */
+const SHORTENED = /\.\.\.|___|_[\da-z]{7,8}$/
+const isShortened = (name: string) => name.length >= 60
 
 const serverRule = (action: RuleAction, server: string, file: string, text = server): FoundRule => ({
   action,
@@ -213,36 +221,39 @@ function geminiFolders(places: RulePlaces) {
   return { folder, own: join(places.env.GEMINI_CLI_HOME || places.home, '.gemini') }
 }
 
-/** A rule of a higher tier wins, whatever its priority. Settings of a project cannot name files of a higher tier. */
-function findPolicies(
-  sources: readonly Source[],
-  places: RulePlaces,
-): (readonly [tier: number, file: string])[] {
+interface PolicyFile {
+  /** A rule of a higher tier wins, whatever its priority. */
+  readonly tier: number
+  readonly file: string
+  /** Gemini CLI reads the file with these settings, so its rules may lift others. Deny rules of other files count too. */
+  readonly isRead: boolean
+}
+
+/** Gemini CLI reads no policies of a project. */
+function findPolicies(sources: readonly Source[], places: RulePlaces): PolicyFile[] {
   const { folder, own } = geminiFolders(places)
-  const named = (key: string, tier: number) =>
-    sources.flatMap((source) =>
-      (stringsAt(source, key) ?? []).map(
-        (path) =>
-          [
-            isProjectFile(source.file, places) ? 3 : tier,
-            resolve(places.folder, path.replace(/^~(?=[\\/]|$)/, places.home)),
-          ] as const,
-      ),
+  const find = (tier: number, isRead: boolean, ...paths: string[]): PolicyFile[] =>
+    paths.flatMap((path) =>
+      (path.endsWith('.toml') ? [path] : filesIn(path, '.toml')).map((file) => ({ tier, file, isRead })),
     )
-  const all: (readonly [number, string])[] = [
-    [5, join(folder, 'policies')],
-    [4, join(own, 'policies')],
-    ...foldersUp(places.folder)
-      .filter((each) => join(each, '.gemini') !== own)
-      .map((each) => [3, join(each, '.gemini', 'policies')] as const),
-    // Their allow rules do not count.
-    ...foldersIn(join(own, 'extensions')).map((each) => [2, join(each, 'policies')] as const),
-    ...named('adminPolicyPaths', 5),
-    ...named('policyPaths', 4),
+  const named = (key: string, tier: number, isRead: boolean) =>
+    sources.flatMap((source) => {
+      const isProject = isProjectFile(source.file, places)
+      const paths = (stringsAt(source, key) ?? []).map((path) =>
+        resolve(places.folder, path.replace(/^~(?=[\\/]|$)/, places.home)),
+      )
+      return find(isProject ? 3 : tier, isRead && !isProject, ...paths)
+    })
+  const system = find(5, true, join(folder, 'policies'))
+  const areNamed = sources.some((source) => (stringsAt(source, 'policyPaths') ?? []).length > 0)
+  return [
+    ...system,
+    ...find(4, !areNamed, join(own, 'policies')),
+    ...find(3, false, ...foldersUp(places.folder).map((each) => join(each, '.gemini', 'policies'))),
+    ...find(2, false, ...foldersIn(join(own, 'extensions')).map((each) => join(each, 'policies'))),
+    ...named('adminPolicyPaths', 5, system.length === 0),
+    ...named('policyPaths', 4, true),
   ]
-  return all.flatMap(([tier, path]) =>
-    (path.endsWith('.toml') ? [path] : filesIn(path, '.toml')).map((file) => [tier, file] as const),
-  )
 }
 
 /** `gemini mcp disable` writes it: names of servers in lower case. */
@@ -265,7 +276,8 @@ const gemini: RuleReader = {
       system,
     ]
   },
-  more: (sources, places) => findPolicies(sources, places).map(([, file]) => file),
+  more: (sources, places) => findPolicies(sources, places).map(({ file }) => file),
+  insert: insertDollars,
   read: (sources, places) => [
     ...geminiLayers(sources),
     sources.flatMap((source) =>
@@ -274,13 +286,10 @@ const gemini: RuleReader = {
       ),
     ),
     sources.flatMap((source) =>
-      (listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []).flatMap((text) => [
-        ...ruleFor('deny', text, source.file, 'mcp_'),
-        // Earlier versions wrote `server__tool`.
-        ...(/^(?!mcp_).*__/.test(text)
-          ? toolLists(text.replace(/__.*/s, ''), undefined, [text.replace(/^.*?__/s, '')], source.file)
-          : []),
-      ]),
+      // Such a list also hides tools of servers by their names alone.
+      (listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []).flatMap((text) =>
+        ruleFor('deny', text, source.file, ''),
+      ),
     ),
     sources.flatMap((source) =>
       Object.keys(source.file.endsWith(SWITCHES) ? source.value : {})
@@ -290,8 +299,8 @@ const gemini: RuleReader = {
     ...policyLayers(
       // The first of the highest rules wins.
       findPolicies(sources, places)
-        .flatMap(([tier, file]) =>
-          sources.flatMap((source) => (source.file === file ? policyRules(source, tier) : [])),
+        .flatMap((each) =>
+          sources.flatMap((source) => (source.file === each.file ? policyRules(source, each) : [])),
         )
         .sort((a, b) => b.priority - a.priority)
         .reverse(),
@@ -301,7 +310,7 @@ const gemini: RuleReader = {
 
 interface PolicyRule extends FoundRule {
   readonly priority: number
-  /** Gemini CLI itself would not apply the ask rule to all these tools, so it must not lift a deny rule. */
+  /** Gemini CLI itself may not apply the ask rule to all these tools, so it must not lift a deny rule. */
   readonly isLoose: boolean
 }
 
@@ -311,15 +320,18 @@ function policyLayers(rules: readonly PolicyRule[]): FoundRule[][] {
 
 const DECISIONS: Readonly<Record<string, RuleAction>> = { allow: 'allow', ask_user: 'ask', deny: 'deny' }
 
+/** Keys that do not limit which calls a policy counts for. */
+const UNLIMITED = new Set(['denyMessage', 'deny_message', 'allowRedirection', 'allow_redirection'])
+
 /** A rule with further conditions counts as if it had none, unless it allows. */
-function policyRules({ file, value }: Source, tier: number): PolicyRule[] {
+function policyRules({ file, value }: Source, { tier, isRead }: PolicyFile): PolicyRule[] {
   if (value.rule !== undefined && !Array.isArray(value.rule))
     throw new WrongKey(file, '"rule" must be a list')
   return (value.rule ?? []).filter(isFields).flatMap((each: Fields) => {
     const { decision, mcpName, toolName = '*', priority = 0, ...more } = each
     const action = DECISIONS[String(decision)]
-    const isLimited = ['argsPattern', 'modes', 'subagent', 'toolAnnotations'].some((key) => key in more)
-    if (!action || (action === 'allow' && (isLimited || tier === 2))) return []
+    const isLimited = !isRead || Object.keys(more).some((key) => !UNLIMITED.has(key))
+    if (!action || (action === 'allow' && isLimited)) return []
     return [toolName].flat().flatMap((tool) => {
       const [name, server] = [String(tool), mcpName === undefined ? undefined : String(mcpName)]
       const exact = action === 'deny' || isLimited ? [] : exactPolicy(action, name, server, file)
@@ -352,7 +364,7 @@ function exactPolicy(
   if (name === 'mcp_*') return rule('*', '*', name)
   const [, owner] = /^mcp_(.+)_\*$/.exec(name) ?? []
   if (owner !== undefined && isPlain(owner)) return owner === GATEWAY ? [] : rule('*', owner, name)
-  return isPlain(name) ? ruleFor(action, name, file, 'mcp_') : []
+  return isPlain(name) && !isShortened(name) ? ruleFor(action, name, file, 'mcp_') : []
 }
 
 /** Checked with @qwen-code/qwen-code 0.24.4. */
@@ -375,6 +387,7 @@ const qwen: RuleReader = {
       system,
     ]
   },
+  insert: insertDollars,
   read: (all) => {
     const sources = all.filter((source) => !isAgent(source))
     return [
@@ -384,7 +397,7 @@ const qwen: RuleReader = {
         [
           ...(listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []),
           ...(stringsAt(source, 'tools', 'disabled') ?? []),
-        ].flatMap((text) => ruleFor('deny', text, source.file, PREFIX)),
+        ].flatMap((text) => ruleFor('deny', text, source.file, '')),
       ),
       ...geminiLayers(sources),
     ]
@@ -498,9 +511,9 @@ function mergeActions(
 ): FoundRule[] {
   const actions = new Map<string, FoundRule>()
   const set = (text: string, given: unknown, file: string) => {
-    const name = insertVariables(text, env, file)
+    const name = insertBraces(text, env, file)
     if (BUILT_IN.has(name) || !/[_*?]/.test(name) || given === undefined || given === null) return
-    const action = insertVariables(String(given), env, file)
+    const action = insertBraces(String(given), env, file)
     if (action !== 'allow' && action !== 'ask' && action !== 'deny')
       throw new WrongKey(file, `the action "${action}" of "${name}" must be "allow", "ask" or "deny"`)
     for (const rule of ruleFor(action, name, file, '')) actions.set(name, rule)

@@ -13,6 +13,8 @@ export interface RulePlaces extends Places {
 export interface Source {
   readonly file: string
   readonly value: Fields
+  /** Inserts variables in a string of a list. Throws if their values are unknown here. */
+  readonly insert?: (text: string) => string
 }
 
 /** The message is a clause. */
@@ -47,7 +49,8 @@ export function fieldsAt({ file, value }: Source, ...path: string[]): Fields {
 export function stringsAt(source: Source, ...path: string[]): readonly string[] | undefined {
   const value = fieldsAt(source, ...path.slice(0, -1))[path.at(-1) ?? '']
   if (value === undefined || value === null) return undefined
-  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string'))
+    return source.insert ? value.map(source.insert) : value
   throw new WrongKey(source.file, `"${path.join('.')}" must be a list of strings`)
 }
 
@@ -134,11 +137,28 @@ export function bothEndings(folder: string, name: string): string[] {
   return [join(folder, `${name}.json`), join(folder, `${name}.jsonc`)]
 }
 
-/** Inserts `{env:NAME}`. Throws if the value is unknown here. */
-export function insertVariables(text: string, env: RulePlaces['env'], file: string): string {
-  return text.replace(/\{(?:env:([^}]+)|file:[^}]+)\}/g, (found, name: string | undefined) => {
-    const value = name === undefined ? undefined : env[name]
-    if (value !== undefined) return value
-    throw new WrongKey(file, `the value of "${found}" is unknown to Toolwell, so write the value itself`)
-  })
+/** Inserts `{env:NAME}`, as in opencode and Kilo. Throws if the value is unknown here. */
+export function insertBraces(text: string, env: RulePlaces['env'], file: string): string {
+  return text.replace(/\{(?:env:([^}]+)|file:[^}]+)\}/g, (found, name: string | undefined) =>
+    known(name === undefined ? undefined : env[name], found, file),
+  )
+}
+
+/**
+ * Inserts `$NAME`, `${NAME}` and `${NAME:-default}`, as in Gemini CLI and Qwen Code, except in the arguments of a rule. Throws if
+ * the value is unknown here.
+ */
+export function insertDollars(text: string, env: RulePlaces['env'], file: string): string {
+  const name = text.replace(/\(.*$/s, '')
+  const inserted = name.replace(
+    /\$(?:(\w+)|\{([^}]+?)(?::-([^}]*))?\})/g,
+    (found, short: string | undefined, long: string | undefined, otherwise: string | undefined) =>
+      known(env[short ?? long ?? ''] ?? otherwise, found, file),
+  )
+  return inserted + text.slice(name.length)
+}
+
+function known(value: string | undefined, found: string, file: string): string {
+  if (value !== undefined) return value
+  throw new WrongKey(file, `the value of "${found}" is unknown to Toolwell, so write the value itself`)
 }
