@@ -1,5 +1,7 @@
 /** `toolwell search` prints what an agent reads: over the gateway, and in a conversation with a provider. */
+
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { createToolwell } from '@toolwell/core'
@@ -8,7 +10,7 @@ import { startScriptedChat } from '@toolwell/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { homeWith, misbehaving } from './support/home.js'
 
-const program = new URL('../bin/toolwell.mjs', import.meta.url).pathname
+const program = fileURLToPath(new URL('../bin/toolwell.mjs', import.meta.url))
 
 const tool = (name: string, description: string) => ({
   name,
