@@ -1,4 +1,5 @@
 /** One start of a gateway with a full cache: from process start to an answered tools/list. */
+import { memoryResults } from '@toolwell/core/result'
 import { createGateway } from '@toolwell/gateway'
 import { diskCache, diskFirstUse } from '@toolwell/mcp'
 
@@ -97,9 +98,17 @@ const overWire = async (total) => {
   }
 }
 const { signal } = new AbortController()
+const from = {
+  caller: {},
+  workspace: undefined,
+  results: { store: memoryResults(), principal: 'owner', client: '' },
+  optionsFor: () => ({ signal }),
+  currentView: () => view,
+  take: () => ({ release: () => undefined }),
+  refused: new Set(),
+}
 const within = async (total) => {
-  for (let index = 0; index < total; index++)
-    await callTool(view, { ...asked(index), caller: {}, workspace: undefined, signal }, note)
+  for (let index = 0; index < total; index++) await callTool(view, { ...asked(index), ...from }, note)
 }
 const heap = () => {
   for (let round = 0; round < 4; round++) globalThis.gc()
@@ -109,7 +118,7 @@ await overWire(500)
 // Reads every tool, because facts about them are kept as long as they exist.
 for (const name of names) {
   const input = { name, arguments: {}, load: 'old' }
-  await callTool(view, { ...call(input), caller: {}, workspace: undefined, signal }, note)
+  await callTool(view, { ...call(input), ...from }, note)
 }
 await within(1000)
 const before = heap()
