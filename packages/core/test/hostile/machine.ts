@@ -234,7 +234,8 @@ export class Machine {
   /** Begins a request that is cancelled, and edits its last message, which no provider has answered. */
   private async edit({ process }: TurnStep): Promise<void> {
     const last = JSON.stringify(this.messages.at(-1))
-    const isUser = last.includes('"role":"user"') && !/tool_result|functionResponse/.test(last)
+    // The summary marks the place of a compaction. Without it, call ids from before count as used.
+    const isUser = last.includes('"role":"user"') && !/tool_result|functionResponse|"Summary /.test(last)
     if (!isUser) this.messages.push(this.wire.user(`Wait ${++this.count.said}.`))
     const { conversation } = this.at(process)
     this.reference.begin(this.wire.name, this.wire.native)
