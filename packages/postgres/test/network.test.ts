@@ -177,6 +177,18 @@ describe.skipIf(withoutPostgres)('forks and retention', () => {
 })
 
 describe.skipIf(withoutPostgres)('results and usage', () => {
+  it('lists and expires more ledgers than fit in one answer', async () => {
+    const store = postgresStore({ client: pool, schema: 'many' })
+    await store.read('t')
+    await pool.query(
+      `insert into many.ledgers (ledger, events, updated_at)
+       select 't' || number, 1, now() - interval '2 days' from generate_series(1, 2500) as number`,
+    )
+    expect(new Set(await store.list()).size).toBe(2500)
+    expect(await store.expire({ olderThan: 24 * 3_600_000 })).toBe(2500)
+    expect(await store.list()).toEqual([])
+  })
+
   it('keeps results and examples', async () => {
     const { results, usage } = postgresStore({ client: pool, schema: 'kept' })
     await results.write('l\u0000', 'h', { text: 'a\u0000\ud800' })

@@ -115,7 +115,7 @@ const pooler = ['/usr/sbin', '/opt/homebrew/bin', ...(process.env.PATH ?? '').sp
 
 /** True if tests with PgBouncer must be skipped. */
 export const withoutPooler = withoutPostgres || pooler === undefined
-if (withoutPooler)
+if (pooler === undefined && !withoutPostgres)
   console.warn(
     'SKIPPED: this machine does not have PgBouncer. Install it (pgbouncer must be on the PATH) to run tests behind a pooler.',
   )
