@@ -1,7 +1,8 @@
 /** The gateway as an HTTP server on loopback: MCP endpoints, bridges, and the requests of the command. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, maxHeaderSize, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLegacyRequest, type Server } from '@modelcontextprotocol/server'
 import { memoryResults } from '@toolwell/core/result'
 import type { TrustedProjects } from '@toolwell/mcp/internal'
@@ -105,8 +106,8 @@ export interface Gateway {
   /** Time of the last request, connected clients and running calls. */
   readonly activity: { readonly lastUsed: number; readonly staying: number; readonly busy: number }
   /**
-   * Frees the port, refuses new calls with the advice to restart the client, and resolves when the running calls have ended, or
-   * after this many milliseconds.
+   * Frees the port, tells bridges to restart their clients, and still answers requests on open connections. Resolves when the running
+   * calls have ended, or after this many milliseconds.
    */
   drain(milliseconds: number): Promise<void>
   /** Closes connections and servers. Idempotent. */
@@ -123,6 +124,8 @@ const V1 = '/api/v1/'
 const MOST_SESSIONS = 1000
 /** Milliseconds between looks at the running calls. */
 const DRAIN_INTERVAL = 50
+/** Looks without a running call after which incomplete requests and answers are given up. */
+const LONGEST_QUIET = 20
 /** Milliseconds after which the processes of a client that left are stopped. */
 const RECONNECT_GRACE = 5000
 const METHODS = ['GET', 'POST', 'DELETE']
@@ -166,6 +169,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   const counts = { calls: 0, searches: 0, refused: 0, failed: 0, answerCharacters: 0, lists: 0 }
   let lastUsed = now()
   let isDraining = false
+  let isEnding = false
+  /** Connections without a request so far, and answers that are not complete. */
+  const pending = new Set<Socket | ServerResponse>()
+  const addPending = (each: Socket | ServerResponse) => {
+    pending.add(each)
+    each.once('close', () => pending.delete(each))
+  }
+  let accepted = 0
 
   const operators = new Operators(
     serverSets,
@@ -377,11 +388,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (path && 'status' in path) return refuse(response, path)
     // `status` does not count as use.
     if (path) lastUsed = now()
-    if (path && isDraining)
+    if (isDraining) response.shouldKeepAlive = false
+    if (path && isEnding)
       return refuse(response, {
         status: 503,
         message: 'This gateway is stopping. Send the request again.',
-        headers: { Connection: 'close' },
       })
     if (path && !METHODS.includes(request.method ?? ''))
       return refuse(response, {
@@ -414,12 +425,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   })
 
   const http = createServer({ keepAliveTimeout: 65_000, ...upgradeOption }, (request, response) => {
+    pending.delete(request.socket)
+    // GET opens streams, which have no end.
+    if (request.method === 'POST') addPending(response)
     onRequest(request, response).catch(() => {
       if (response.headersSent) response.destroy()
       else reply(response, 500, rpcError('Something went wrong in the gateway.'))
     })
   })
+  http.on('connection', (socket) => {
+    accepted++
+    addPending(socket)
+  })
   http.on('upgrade', (request, socket, head) => {
+    pending.delete(request.socket)
     if (request.headers.upgrade === UPGRADE) bridges.upgrade(request, socket, head)
     else ignoreUpgrade(http, request, socket, head)
   })
@@ -467,12 +486,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async drain(milliseconds) {
       isDraining = true
-      http.close()
+      // Takes the connections that already wait: closing the port breaks those that are not accepted.
+      await nextTurn()
+      for (let before = -1; before < accepted; await nextTurn()) before = accepted
+      // The method of the HTTP server would also close connections whose request is on its way.
+      NetServer.prototype.close.call(http)
       bridges.drain()
       const until = performance.now() + milliseconds
-      // The answer of the last call is sent shortly after its end.
-      for (let quiet = 0; quiet < 2 && performance.now() < until; quiet = isQuiet() ? quiet + 1 : 0)
+      for (
+        let quiet = 0;
+        performance.now() < until && (quiet < 2 || (quiet < LONGEST_QUIET && pending.size > 0));
+        quiet = isQuiet() ? quiet + 1 : 0
+      )
         await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL))
+      isEnding = true
       if (countCalls() === 0) return
       // The calls that still run end with the answer that they may have taken effect.
       await serverSets.close()
