@@ -75,7 +75,8 @@ export async function startBalancer(
   onLost: (request: Balanced) => void,
 ): Promise<string> {
   let turn = 0
-  const server = createServer(async (asked, response) => {
+  // Clients must not meet a connection that closes at this moment.
+  const server = createServer({ keepAliveTimeout: 65_000 }, async (asked, response) => {
     const body = await readText(asked)
     const order = replicas()
     const first = turn++
