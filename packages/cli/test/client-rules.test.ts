@@ -144,6 +144,10 @@ describe('opencode', () => {
     ['the last match', { permission: { 'files_*': 'deny', files_read_file: 'allow' } }, [WRITE]],
     ['every tool', { permission: 'deny' }, TOOLS],
     ['an object', { permission: { files_write_file: { '*': 'deny' } } }, [WRITE]],
+    ['two stars for the arguments', { permission: { files_write_file: { '**': 'deny' } } }, [WRITE]],
+    ['one character for the arguments', { permission: { files_write_file: { '?': 'deny' } } }, [WRITE]],
+    ['other arguments', { permission: { files_write_file: { 'a*': 'deny' } } }, []],
+    ['a name with arguments', { permission: { 'files_write_file *': 'deny' } }, [WRITE]],
     ['the older key', { tools: { files_write_file: false } }, [WRITE]],
     [
       'the newer key over the older one',
@@ -193,6 +197,36 @@ describe('opencode', () => {
           denied: [WRITE],
         })
     }
+  })
+
+  it.each([
+    ['kilo', 'work/opencode.jsonc'],
+    ['kilo', 'home/.config/kilo/opencode.json'],
+    ['kilo', 'work/inner/.kilo/opencode.jsonc'],
+    ...['work', 'home'].flatMap((place) =>
+      ['kilo.json', 'kilo.jsonc', 'opencode.json', 'opencode.jsonc'].map((file) => [
+        'kilo',
+        `${place}/.kilocode/${file}`,
+      ]),
+    ),
+  ])('%s: reads %s', async (client = '', file = '') => {
+    expect(await judge(client, { [file]: { permission: { files_write_file: 'deny' } } })).toMatchObject({
+      denied: [WRITE],
+    })
+  })
+
+  it.each(['opencode', 'kilo'])('%s: reads the folders above without a repository', async (client) => {
+    const root = folderWith({
+      [`a/${client}.json`]: { permission: { files_write_file: 'deny' } },
+      'a/b/c/x': '',
+      [`home/.config/${client}/${client}.json`]: { permission: { files_read_file: 'deny' } },
+      [`a/b/.${client}/${client}.json`]: { permission: { files_read_file: 'allow' } },
+    })
+    const folder = join(root, 'a', 'b', 'c')
+    const places = { home: join(root, 'home'), folder, platform: 'linux', env: {}, root }
+    const found = await readPermissions(client, places)
+    const judgeTool = found && createRulesJudge({ ...found, own: {} })
+    expect([judgeTool?.('files', 'write_file'), judgeTool?.('files', 'read_file')]).toEqual(['deny', 'deny'])
   })
 
   it('keeps agents with one name apart', async () => {
