@@ -688,6 +688,12 @@ it.each<[string, string, unknown, RegExp]>([
     { mcp: { excluded: [1] } },
     /"mcp\.excluded" must be a list of strings/,
   ],
+  [
+    'claude-code',
+    'work/inner/.claude/settings.json',
+    permissions([`mcp__${'*a'.repeat(1000)}`]),
+    /settings\.json: a rule is longer than 1000 characters/,
+  ],
   ['qwen', 'home/.qwen/settings.json', `{ "a": "${'x'.repeat(33 * 1024 * 1024)}" }`, /larger than 32 MB/],
   ['qwen', 'work/inner/.qwen/settings.json', `{ "a": "${'x'.repeat(1024 * 1024)}" }`, /larger than 1 MB/],
 ])('%s: rules that cannot be read are an error', async (client, file, value, message) => {
@@ -837,6 +843,31 @@ describe.each(['gemini', 'qwen'])('%s: variables in settings', (client) => {
       /settings\.json: the value of "\$\{?UNSET\}?" is unknown to Toolwell, so write the value itself/,
     )
   })
+})
+
+it.runIf(process.platform !== 'win32')(
+  'Gemini CLI: refuses a project with many links to a large file',
+  async () => {
+    const root = folderWith({ 'work/big': `# ${'x'.repeat(900_000)}\n`, 'work/.gemini/policies/a.toml': '' })
+    for (let at = 0; at < 400; at++)
+      symlinkSync('../../big', join(root, 'work/.gemini/policies', `${at}.toml`))
+    const places = { home: join(root, 'home'), folder: join(root, 'work'), platform: 'linux', env: {}, root }
+    await expect(readPermissions('gemini', places)).rejects.toThrow(
+      'the files with rules in this project are larger than 8 MB together',
+    )
+  },
+)
+
+it('keeps the last of equal rules', async () => {
+  const names = ['mcp__b', 'mcp__a', ...Array.from({ length: 20_000 }, () => 'mcp__b')]
+  const root = folderWith({ 'home/.claude/settings.json': permissions(names) })
+  const places = { home: join(root, 'home'), folder: root, platform: 'linux', env: {}, root }
+  expect((await readPermissions('claude-code', places))?.layers).toEqual([
+    [
+      ['deny', 'mcp__a'],
+      ['deny', 'mcp__b'],
+    ],
+  ])
 })
 
 it('has no rules for other clients', async () => {
