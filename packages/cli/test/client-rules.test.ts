@@ -144,6 +144,10 @@ describe('opencode', () => {
     ['the last match', { permission: { 'files_*': 'deny', files_read_file: 'allow' } }, [WRITE]],
     ['every tool', { permission: 'deny' }, TOOLS],
     ['an object', { permission: { files_write_file: { '*': 'deny' } } }, [WRITE]],
+    ['two stars for the arguments', { permission: { files_write_file: { '**': 'deny' } } }, [WRITE]],
+    ['one character for the arguments', { permission: { files_write_file: { '?': 'deny' } } }, [WRITE]],
+    ['other arguments', { permission: { files_write_file: { 'a*': 'deny' } } }, []],
+    ['a name with arguments', { permission: { 'files_write_file *': 'deny' } }, [WRITE]],
     ['the older key', { tools: { files_write_file: false } }, [WRITE]],
     [
       'the newer key over the older one',
@@ -193,6 +197,36 @@ describe('opencode', () => {
           denied: [WRITE],
         })
     }
+  })
+
+  it.each([
+    ['kilo', 'work/opencode.jsonc'],
+    ['kilo', 'home/.config/kilo/opencode.json'],
+    ['kilo', 'work/inner/.kilo/opencode.jsonc'],
+    ...['work', 'home'].flatMap((place) =>
+      ['kilo.json', 'kilo.jsonc', 'opencode.json', 'opencode.jsonc'].map((file) => [
+        'kilo',
+        `${place}/.kilocode/${file}`,
+      ]),
+    ),
+  ])('%s: reads %s', async (client = '', file = '') => {
+    expect(await judge(client, { [file]: { permission: { files_write_file: 'deny' } } })).toMatchObject({
+      denied: [WRITE],
+    })
+  })
+
+  it.each(['opencode', 'kilo'])('%s: reads the folders above without a repository', async (client) => {
+    const root = folderWith({
+      [`a/${client}.json`]: { permission: { files_write_file: 'deny' } },
+      'a/b/c/x': '',
+      [`home/.config/${client}/${client}.json`]: { permission: { files_read_file: 'deny' } },
+      [`a/b/.${client}/${client}.json`]: { permission: { files_read_file: 'allow' } },
+    })
+    const folder = join(root, 'a', 'b', 'c')
+    const places = { home: join(root, 'home'), folder, platform: 'linux', env: {}, root }
+    const found = await readPermissions(client, places)
+    const judgeTool = found && createRulesJudge({ ...found, own: {} })
+    expect([judgeTool?.('files', 'write_file'), judgeTool?.('files', 'read_file')]).toEqual(['deny', 'deny'])
   })
 
   it('keeps agents with one name apart', async () => {
@@ -654,6 +688,12 @@ it.each<[string, string, unknown, RegExp]>([
     { mcp: { excluded: [1] } },
     /"mcp\.excluded" must be a list of strings/,
   ],
+  [
+    'claude-code',
+    'work/inner/.claude/settings.json',
+    permissions([`mcp__${'*a'.repeat(1000)}`]),
+    /settings\.json: a rule is longer than 1000 characters/,
+  ],
   ['qwen', 'home/.qwen/settings.json', `{ "a": "${'x'.repeat(33 * 1024 * 1024)}" }`, /larger than 32 MB/],
   ['qwen', 'work/inner/.qwen/settings.json', `{ "a": "${'x'.repeat(1024 * 1024)}" }`, /larger than 1 MB/],
 ])('%s: rules that cannot be read are an error', async (client, file, value, message) => {
@@ -803,6 +843,31 @@ describe.each(['gemini', 'qwen'])('%s: variables in settings', (client) => {
       /settings\.json: the value of "\$\{?UNSET\}?" is unknown to Toolwell, so write the value itself/,
     )
   })
+})
+
+it.runIf(process.platform !== 'win32')(
+  'Gemini CLI: refuses a project with many links to a large file',
+  async () => {
+    const root = folderWith({ 'work/big': `# ${'x'.repeat(900_000)}\n`, 'work/.gemini/policies/a.toml': '' })
+    for (let at = 0; at < 400; at++)
+      symlinkSync('../../big', join(root, 'work/.gemini/policies', `${at}.toml`))
+    const places = { home: join(root, 'home'), folder: join(root, 'work'), platform: 'linux', env: {}, root }
+    await expect(readPermissions('gemini', places)).rejects.toThrow(
+      'the files with rules in this project are larger than 8 MB together',
+    )
+  },
+)
+
+it('keeps the last of equal rules', async () => {
+  const names = ['mcp__b', 'mcp__a', ...Array.from({ length: 20_000 }, () => 'mcp__b')]
+  const root = folderWith({ 'home/.claude/settings.json': permissions(names) })
+  const places = { home: join(root, 'home'), folder: root, platform: 'linux', env: {}, root }
+  expect((await readPermissions('claude-code', places))?.layers).toEqual([
+    [
+      ['deny', 'mcp__a'],
+      ['deny', 'mcp__b'],
+    ],
+  ])
 })
 
 it('has no rules for other clients', async () => {

@@ -470,6 +470,13 @@ it.each<[string, string, unknown, string, string]>([
     'home/other',
     '',
   ],
+  ...['opencode', 'kilo'].map((client): [string, string, unknown, string, string] => [
+    client,
+    `home/.config/${client}/${client}.json`,
+    { mcp: {} },
+    `home/.local/share/${client}/auth.json`,
+    '{ "https://write_file.example": { "type": "wellknown", "key": "K", "token": "t" } }',
+  ]),
 ])('%s: is refused if it would lose deny rules', async (client, file, value, rules, text) => {
   const home = homeWith({ [file]: value, [rules]: text })
   const before = readText(home, file)
@@ -477,7 +484,7 @@ it.each<[string, string, unknown, string, string]>([
   expect(refused).toMatchObject({
     code: 1,
     output: expect.stringMatching(
-      /denies tools in .*Toolwell does not read these rules: .*write_file.*--accept-lost-rules/,
+      /may deny tools in .*Toolwell does not read these rules: .*write_file.*--accept-lost-rules/,
     ),
   })
   expect(readText(home, file)).toBe(before)

@@ -1,9 +1,11 @@
 /** Requests that are made to be expensive: they are refused before the gateway spends time on them. */
+import { deflateRawSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { oddServer } from '../../mcp/test/support/odd-server.js'
+import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { describeExcess, readMessage } from '../src/bridge/messages.js'
 import { openClient } from './support/clients.js'
 import { authorized, entry, startGateway } from './support/gateway.js'
+import { openWire } from './support/stdio-wire.js'
 
 const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -72,6 +74,44 @@ describe.each(['legacy', 'modern'] as const)('%s', (era) => {
     expect(error.message).toMatch(/at most 100 messages|more than 100000 keys|deeper than 1100 levels/)
     const client = await openClient('v2 modern', `${started.url}/mcp`)
     expect(await client.text('run_tool', { name: 'odd__echo', arguments: {} })).toBe('{}')
+  })
+})
+
+describe('rules of a project', () => {
+  const header = (count: number, pattern: (at: number) => string) => {
+    const layers = [Array.from({ length: count }, (_, at) => ['deny', pattern(at)])]
+    const rules = { prefix: 'mcp__', separator: '__', layers, own: {} }
+    return { 'X-Toolwell-Rules': deflateRawSync(JSON.stringify(rules)).toString('base64url') }
+  }
+  const many = Array.from({ length: 150 }, (_, at) => describedTool(`read_${at}_${'a'.repeat(50)}`))
+
+  it.each([
+    ['45,000 rules', header(45_000, () => 'mcp__*a*e')],
+    ['100,000 wildcards', header(1000, () => '*a'.repeat(100))],
+    ['a rule of 500,000 characters', header(1, () => `mcp__${'*a'.repeat(250_000)}*q`)],
+  ])('refuses %s', async (_, headers) => {
+    const { started } = await begin()
+    await expect(openWire(started, '/mcp', headers)).rejects.toThrow('400')
+  })
+
+  it.each([
+    ['5,000 rules', header(4999, (at) => `mcp__*${at % 100}a`)],
+    ['a rule with many wildcards', header(10, (at) => `mcp__${'*a'.repeat(490)}${at}a`)],
+  ])('answers others while it applies %s', async (_, headers) => {
+    const started = await startGateway({ mcpServers: { odd: entry(oddServer('odd', { tools: many })) } })
+    const slow = await openWire(started, '/mcp', headers)
+    const other = await openWire(started, '/mcp')
+    for (const wire of [slow, other]) await wire.ask(initialize)
+    const begun = performance.now()
+    const search = slow.ask({
+      id: 2,
+      method: 'tools/call',
+      params: { name: 'find_tools', arguments: { query: 'read' } },
+    })
+    await other.ask({ id: 2, method: 'ping' })
+    expect(performance.now() - begun).toBeLessThan(1000)
+    await search
+    expect(performance.now() - begun).toBeLessThan(3000)
   })
 })
 

@@ -498,6 +498,28 @@ describe('without a lock', () => {
     expect((await bumped).report('odd').warnings).toMatchObject([{ code: 'start-changed' }])
   })
 
+  it('a record counts again for a config file that comes back after another config took the record over', async () => {
+    const home = temporary()
+    const list = join(home, 'list.json')
+    const firstUse = diskFirstUse({ folder: join(home, 'first-use') })
+    const { endpoint } = oddServer('odd', { toolsFrom: list })
+    if (endpoint.type !== 'stdio') throw new Error('not a local server')
+    const text = JSON.stringify({ mcpServers: { odd: { command: endpoint.command, args: endpoint.args } } })
+    const [one, two] = [join(home, 'one.json'), join(home, 'two.json')]
+    const held = async (file: string) => {
+      writeFileSync(file, text)
+      const { servers } = loadConfig({ files: [file], workspaceFolder: home })
+      return [...(await setup(servers, { firstUse })).report('odd').quarantined.keys()]
+    }
+    writeFileSync(list, JSON.stringify([describedTool('echo')]))
+    expect(await held(one)).toEqual([])
+    writeFileSync(list, JSON.stringify([describedTool('echo', { title: 'Other' })]))
+    expect(await held(one)).toEqual(['echo'])
+    rmSync(one)
+    expect(await held(two)).toEqual(['echo'])
+    expect(await held(one)).toEqual(['echo'])
+  })
+
   it('does not keep the first-use record in memory, and rewrites it whole when its file vanishes', async () => {
     const home = temporary()
     const list = join(home, 'list.json')

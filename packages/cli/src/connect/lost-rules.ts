@@ -15,8 +15,24 @@ interface RuleFile {
   readonly find: (value: Fields) => readonly string[]
 }
 
+/** Logins at an organisation whose address answers with further settings: "type": "wellknown". */
+const organisations =
+  (name: 'opencode' | 'kilo') =>
+  (_: UserFile, { home, env }: Places): readonly RuleFile[] => [
+    {
+      file: join(env.XDG_DATA_HOME || join(home, '.local', 'share'), name, 'auth.json'),
+      format: 'json',
+      find: (value) =>
+        Object.entries(value).flatMap(([address, login]) =>
+          isRecord(login) && login.type === 'wellknown' ? [`the settings of ${address}`] : [],
+        ),
+    },
+  ]
+
 /** Each client keeps its rules in other files than its servers. */
 const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) => readonly RuleFile[]>> = {
+  opencode: organisations('opencode'),
+  kilo: organisations('kilo'),
   // cursor.com/docs/cli/reference/permissions: "Mcp(server:tool)".
   cursor: ({ file }, { folder }) =>
     [join(dirname(file), 'cli-config.json'), join(folder, '.cursor', 'cli.json')].map((each) => ({
@@ -101,7 +117,7 @@ export async function checkLostRules(from: UserFile, places: Places): Promise<vo
     if (names?.length === 0) continue
     throw new Refusal(
       names
-        ? `${from.label} denies tools in ${file}, and Toolwell does not read these rules: ${names.join(', ')}`
+        ? `${from.label} may deny tools in ${file}, and Toolwell does not read these rules: ${names.join(', ')}`
         : `${file} may deny tools and cannot be read`,
       'Deny the tools in toolwell.json, and add --accept-lost-rules to connect this client without its rules',
     )

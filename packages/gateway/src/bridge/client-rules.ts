@@ -32,11 +32,17 @@ export const RULES_HEADER = 'X-Toolwell-Rules'
 /** Node refuses requests with more than 16 KB of headers. */
 const LONGEST_HEADER = 12_000
 const MOST_BYTES = 1024 * 1024
+/** Every tool is compared with every rule, and the rules may come from a project of a stranger. */
+const MOST_RULES = 5000
+/** In all rules. Each may be searched in every name. */
+const MOST_WILDCARDS = 5000
+/** Above the names of every client. */
+export const LONGEST_RULE = 1000
 
 /** Throws if there are too many rules to send. */
 export function writeRules(rules: ClientRules): string {
   const text = deflateRawSync(JSON.stringify(rules)).toString('base64url')
-  if (text.length <= LONGEST_HEADER) return text
+  if (text.length <= LONGEST_HEADER && !isTooMuch(rules)) return text
   throw new Error(
     'This client has too many permission rules for MCP tools. Replace rules for single tools by rules with wildcards.',
   )
@@ -101,14 +107,20 @@ function nameProgram(given: string, isCommand: boolean): string[] {
   return name.length < 3 || COMMON.test(name) || /^\d+$/.test(name) ? [] : [name.toLowerCase()]
 }
 
+function isTooMuch({ layers }: Pick<ClientRules, 'layers'>): boolean {
+  const rules = layers.flat()
+  return rules.length > MOST_RULES || rules.flat().join('').split('*').length > MOST_WILDCARDS
+}
+
 function isClientRules({ prefix, separator, layers, own }: Partial<ClientRules>): boolean {
   const isStrings = (value: unknown) =>
-    Array.isArray(value) && value.every((each) => typeof each === 'string')
+    Array.isArray(value) && value.every((each) => typeof each === 'string' && each.length <= LONGEST_RULE)
   return (
     typeof prefix === 'string' &&
     (separator === '_' || separator === '__') &&
     Array.isArray(layers) &&
     layers.every((layer) => Array.isArray(layer) && layer.every(isStrings)) &&
+    !isTooMuch({ layers }) &&
     typeof own === 'object' &&
     Object.values(own).every(({ name, program }) => typeof name === 'string' && isStrings(program))
   )

@@ -4,6 +4,7 @@ export { runBridge } from './bridge.js'
 export {
   type ClientRules,
   identifyProgram,
+  LONGEST_RULE,
   type OwnServer,
   type Rule,
   type RuleAction,

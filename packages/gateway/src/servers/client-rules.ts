@@ -1,5 +1,5 @@
 /** Applies the permission rules of a client to the tools of the gateway. */
-import { createWireName, matchesGlob } from '@toolwell/core/internal'
+import { createWireName } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
 import { isOffered } from '@toolwell/mcp/internal'
 import { type ClientRules, identifyProgram, type Rule, type RuleAction } from '../bridge/client-rules.js'
@@ -21,28 +21,54 @@ const fold = (name: string) =>
     .replace(/[^\p{L}\p{N}]+/gu, '_')
     .replace(/^_|_$/g, '')
 
+type IsMatch = (name: string) => boolean
+
+/** As `matchesGlob`, for a pattern that is compared with many names. */
+function compile(pattern: string): IsMatch {
+  const [head = '', ...middle] = pattern.split(/\*+/)
+  const tail = middle.pop()
+  if (tail === undefined) return (name) => name === pattern
+  const shortest = pattern.replaceAll('*', '').length
+  return (name) => {
+    if (name.length < shortest || !name.startsWith(head) || !name.endsWith(tail)) return false
+    let at = head.length
+    for (const part of middle) {
+      const found = name.indexOf(part, at)
+      if (found < 0) return false
+      at = found + part.length
+    }
+    return name.length - tail.length >= at
+  }
+}
+
 /** A rule with the forms of its pattern, which are needed for every tool. */
 interface Prepared {
-  readonly rule: Rule
-  readonly pattern: string
-  readonly loose: string
-  readonly owner: string | undefined
+  readonly action: RuleAction
+  readonly owner: { readonly isGateway: boolean; readonly is: IsMatch; readonly isLike: IsMatch } | undefined
+  /** As the client itself compares. */
+  readonly is: IsMatch
+  /** With other cases and characters. */
+  readonly isLike: IsMatch
+  /** The name of a tool of a server, in lower case. */
+  readonly isToolLike: IsMatch
   /** The whole pattern, if it has no wildcard. Then a deny or ask rule also counts for names that look the same. */
   readonly folded: string | undefined
   /** The same without the prefix of the client. */
   readonly bare: string | undefined
 }
 
-function prepare(rule: Rule): Prepared {
-  const [, given, owner] = rule
-  const pattern = given.replace(/\*+/g, '*')
+function prepare([action, pattern, owner]: Rule): Prepared {
   const isName = owner === undefined && !pattern.includes('*')
   return {
-    rule,
-    pattern,
-    loose: owner === undefined ? loosen(pattern) : pattern.toLowerCase(),
-    owner: owner?.replace(/\*+/g, '*'),
-    folded: isName ? fold(pattern) : undefined,
+    action,
+    owner:
+      owner === undefined
+        ? undefined
+        : { isGateway: owner === GATEWAY, is: compile(owner), isLike: compile(owner.toLowerCase()) },
+    is: compile(pattern),
+    isLike: compile(loosen(pattern)),
+    isToolLike: compile(pattern.toLowerCase()),
+    folded: isName ? fold(pattern) || undefined : undefined,
     bare: isName ? fold(pattern.replace(/^mcp_+/i, '')) : undefined,
   }
 }
@@ -78,29 +104,19 @@ export function createRulesJudge({
     const [toolName, ownerNames] = [tool.toLowerCase(), both.map((each) => each.toLowerCase())]
     const bareName = tool === '*' ? undefined : fold(tool)
     const forServer: Matches = {
-      isMatch: ({ loose, owner, folded: name, bare }) =>
-        owner === undefined
-          ? names.some((each) => matchesGlob(loose, each)) ||
+      isMatch: ({ owner, isLike, isToolLike, folded: name, bare }) =>
+        owner
+          ? !owner.isGateway && isToolLike(toolName) && ownerNames.some(owner.isLike)
+          : names.some(isLike) ||
             // `mcp__name` is a server, so it does not count for every tool with this name.
-            (name !== undefined && name !== '' && (name === bareName || folded.has(name))) ||
-            (bare !== undefined && folded.has(bare))
-          : owner !== GATEWAY &&
-            matchesGlob(loose, toolName) &&
-            ownerNames.some((each) => matchesGlob(owner.toLowerCase(), each)),
-      isExact: ({ pattern, owner }) =>
-        owner === undefined
-          ? exactNames.some((name) => matchesGlob(pattern, name))
-          : owner !== GATEWAY && matchesGlob(pattern, tool) && matchesGlob(owner, client),
+            (name !== undefined && (name === bareName || folded.has(name))) ||
+            (bare !== undefined && folded.has(bare)),
+      isExact: ({ owner, is }) =>
+        owner ? !owner.isGateway && is(tool) && owner.is(client) : exactNames.some(is),
     }
     const forGateway: Matches = {
-      isMatch: ({ pattern, loose, owner }) =>
-        owner === undefined
-          ? long.some((name) => matchesGlob(loose, name))
-          : owner === GATEWAY && short.some((name) => matchesGlob(loosen(pattern), name)),
-      isExact: ({ pattern, owner }) =>
-        owner === undefined
-          ? matchesGlob(pattern, `${head}${wireName}`)
-          : owner === GATEWAY && matchesGlob(pattern, wireName),
+      isMatch: ({ owner, isLike }) => (owner ? owner.isGateway && short.some(isLike) : long.some(isLike)),
+      isExact: ({ owner, is }) => (owner ? owner.isGateway && is(wireName) : is(`${head}${wireName}`)),
     }
     // Separately: an allow rule for tools of the gateway must not lift a deny rule for a tool of a server.
     return findStrictest(
@@ -111,7 +127,7 @@ export function createRulesJudge({
 
 interface Matches {
   readonly isMatch: (rule: Prepared) => boolean
-  /** As the client itself compares. */
+  /** As the client itself compares. Only asked about rules that match. */
   readonly isExact: (rule: Prepared) => boolean
 }
 
@@ -119,9 +135,9 @@ interface Matches {
 function judgeLayer(layer: readonly Prepared[], { isMatch, isExact }: Matches): RuleAction | undefined {
   let found: RuleAction | undefined
   for (const each of layer) {
-    const [action] = each.rule
-    if (isExact(each)) found = action
-    else if (action !== 'allow' && isMatch(each)) found = findStrictest([found, action])
+    if (!isMatch(each)) continue
+    if (isExact(each)) found = each.action
+    else if (each.action !== 'allow') found = findStrictest([found, each.action])
   }
   return found
 }
@@ -159,12 +175,15 @@ export function createJudge(rules: ClientRules, { known, servers, catalogue }: S
     return common * 2 > names.size
   }
   const wholeCopies = new Map<string, boolean>()
+  const wholeServers = new Map<string, RuleAction>()
   /** Does a rule for this tool of an own server count for another server? */
   const isCopy = (ownServer: string, server: string, tool: string): boolean => {
     const listed = toolsOf(ownServer)
     if (listed?.some(({ name }) => name === tool)) return true
     // Unknown tools count as the same, unless the whole server is denied: then every tool of every server would be.
-    if (judgeOwn(ownServer, '*') !== 'deny') return listed === undefined
+    const action = wholeServers.get(ownServer) ?? judgeOwn(ownServer, '*')
+    wholeServers.set(ownServer, action)
+    if (action !== 'deny') return listed === undefined
     const key = JSON.stringify([ownServer, server])
     const isWhole = wholeCopies.get(key) ?? (isLike(ownServer, server) || hasMostTools(ownServer, server))
     wholeCopies.set(key, isWhole)
@@ -187,6 +206,7 @@ export function createJudge(rules: ClientRules, { known, servers, catalogue }: S
     if (now.some((each, at) => each !== lists[at])) {
       answers.clear()
       wholeCopies.clear()
+      wholeServers.clear()
     }
     lists = now
     const key = JSON.stringify([server, tool])

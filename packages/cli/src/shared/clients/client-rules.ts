@@ -1,6 +1,6 @@
 /** Reads the permission rules of a client, in every file that the client reads. Each bridge runs this at its start. */
 import { setTimeout } from 'node:timers/promises'
-import type { ClientRules } from '@toolwell/gateway/bridge'
+import { type ClientRules, LONGEST_RULE } from '@toolwell/gateway/bridge'
 import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/mcp/internal/files'
 import { type ClientName, LABELS } from './clients.js'
 import { type FoundRule, RULE_READERS, type RuleReader } from './rule-readers.js'
@@ -30,7 +30,10 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
     const sources = await read(reader.files(places))
     if (client === 'opencode' || client === 'kilo') sources.push(...(await readVariables(client, places.env)))
     if (reader.more) sources.push(...(await read(reader.more(sources, places))))
-    const layers = reader.read(sources, places).filter((layer) => layer.length > 0)
+    const layers = reader
+      .read(sources, places)
+      .filter((layer) => layer.length > 0)
+      .map(removeRepeated)
     const shown = new Map(
       layers.flat().map((each) => [JSON.stringify([each.action, each.text, each.file]), each] as const),
     )
@@ -48,6 +51,19 @@ export async function readPermissions(client: string, places: RulePlaces): Promi
       `${error.file}: ${error.message}. ${label} keeps permission rules there. Toolwell cannot read which tools they deny, so it offers none. Fix the file, then restart ${label}.`,
     )
   }
+}
+
+/** Keeps the last of equal rules, because the last match counts. Throws `WrongKey` for a rule that no tool can match. */
+function removeRepeated(layer: readonly FoundRule[]): FoundRule[] {
+  const rules = new Map<string, FoundRule>()
+  for (const each of layer) {
+    if (each.rule.some((part = '') => part.length > LONGEST_RULE))
+      throw new WrongKey(each.file, `a rule is longer than ${LONGEST_RULE} characters`)
+    const key = JSON.stringify(each.rule)
+    rules.delete(key)
+    rules.set(key, each)
+  }
+  return [...rules.values()]
 }
 
 /**
@@ -77,11 +93,12 @@ function parseOwn(text: string): ClientRules['own'] {
 /** Skips missing files. Throws `WrongKey` if a file cannot be read. */
 export async function readSources(files: readonly string[], places: RulePlaces): Promise<Source[]> {
   const sources: Source[] = []
+  const budget = { left: MOST_OF_PROJECT }
   for (const file of new Set(files)) {
-    const value = await readValue(file, places).catch(async () => {
+    const value = await readValue(file, places, budget).catch(async () => {
       // The client may be writing the file.
       await setTimeout(WRITING)
-      return readValue(file, places)
+      return readValue(file, places, budget)
     })
     if (value) sources.push({ file, value })
   }
@@ -102,21 +119,33 @@ async function readVariables(client: 'opencode' | 'kilo', env: RulePlaces['env']
 /** Milliseconds after which a file that cannot be read is read again. */
 const WRITING = 200
 
-async function readValue(file: string, places: RulePlaces): Promise<Fields | undefined> {
-  const text = readText(file, places)
+/** Bytes. A project of a stranger may link to one large file many times. */
+const MOST_OF_PROJECT = 8 * 1024 * 1024
+/** A small file takes as much time as this many bytes. */
+const SMALLEST = 4096
+
+interface Budget {
+  left: number
+}
+
+async function readValue(file: string, places: RulePlaces, budget: Budget): Promise<Fields | undefined> {
+  const text = readText(file, places, budget)
   return text === undefined ? undefined : parse(text, file)
 }
 
 /** Undefined if there is no such file. */
-function readText(file: string, places: RulePlaces): string | undefined {
+function readText(file: string, places: RulePlaces, budget: Budget): string | undefined {
   try {
-    const limit = isProjectFile(file, places) ? undefined : MOST_BYTES_OF_DATA
-    return readSmallFile(file, limit).toString('utf8')
+    if (!isProjectFile(file, places)) return readSmallFile(file, MOST_BYTES_OF_DATA).toString('utf8')
+    const bytes = readSmallFile(file)
+    budget.left -= Math.max(bytes.length, SMALLEST)
+    if (budget.left >= 0) return bytes.toString('utf8')
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw new WrongKey(file, describeReadError(error).reason)
   }
+  throw new WrongKey(file, 'the files with rules in this project are larger than 8 MB together')
 }
 
 /** Loads a parser only if one is needed. */

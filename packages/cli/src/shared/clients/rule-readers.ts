@@ -4,6 +4,7 @@ import type { ClientRules, Rule, RuleAction } from '@toolwell/gateway/bridge'
 import { type ClientName, claudeFolder } from './clients.js'
 import {
   agentFiles,
+  allFoldersUp,
   bothEndings,
   fieldsAt,
   filesIn,
@@ -463,7 +464,8 @@ function opencodeLike(files: RuleReader['files']): RuleReader {
         (source): Source =>
           isAgent(source) ? { ...source, value: { agent: { [source.file]: source.value } } } : source,
       )
-      const trusted = all.filter(({ file }) => !isProjectFile(file, places))
+      const folders = allFoldersUp(places.folder)
+      const trusted = all.filter(({ file }) => !isProjectFile(file, places, folders))
       return [...readLayers(all, places.env), ...readLayers(trusted, places.env)]
     },
   }
@@ -511,7 +513,7 @@ function mergeActions(
 ): FoundRule[] {
   const actions = new Map<string, FoundRule>()
   const set = (text: string, given: unknown, file: string) => {
-    const name = insertBraces(text, env, file)
+    const name = insertBraces(text, env, file).replace(/(?<=.) \*$/, '')
     if (BUILT_IN.has(name) || !/[_*?]/.test(name) || given === undefined || given === null) return
     const action = insertBraces(String(given), env, file)
     if (action !== 'allow' && action !== 'ask' && action !== 'deny')
@@ -524,31 +526,44 @@ function mergeActions(
   for (const source of sources) {
     const { permission } = fieldsAt(source, ...path)
     const given = isText(permission) ? { '*': permission } : fieldsAt(source, ...path, 'permission')
+    // The arguments of a tool of a server count as `*`.
     for (const [name, action] of Object.entries(given))
-      set(name, isFields(action) ? action['*'] : action, source.file)
+      if (!isFields(action)) set(name, action, source.file)
+      else
+        for (const [pattern, inner] of Object.entries(action))
+          if (toPattern(pattern).test('*')) set(name, inner, source.file)
   }
   return [...actions.values()]
 }
 
 function opencodeFiles(name: 'opencode' | 'kilo'): RuleReader['files'] {
+  // Kilo also reads the files of opencode, and those of its earlier versions.
+  const [names, dotted] =
+    name === 'kilo'
+      ? [
+          ['kilo', 'opencode'],
+          ['.kilocode', '.kilo'],
+        ]
+      : [[name], [`.${name}`]]
   return (places) => {
-    const folders = foldersUp(places.folder)
+    const folders = allFoldersUp(places.folder)
     const own = join(places.env.XDG_CONFIG_HOME || join(places.home, '.config'), name)
     const variable = `${name.toUpperCase()}_CONFIG`
     const { [variable]: given, [`${variable}_DIR`]: folder } = places.env
+    const configs = (each: string) => names.flatMap((file) => bothEndings(each, file))
     const inFolder = (each: string) => [
-      ...bothEndings(each, name),
+      ...configs(each),
       ...['agent', 'agents', 'mode', 'modes'].flatMap((kind) => agentFiles(join(each, kind))),
     ]
     return [
       join(own, 'config.json'),
-      ...bothEndings(own, name),
+      ...configs(own),
       ...(given ? [given] : []),
-      ...folders.flatMap((each) => bothEndings(each, name)),
+      ...folders.flatMap(configs),
       ...inFolder(own),
-      ...[...folders, places.home].flatMap((each) => inFolder(join(each, `.${name}`))),
+      ...[...folders, places.home].flatMap((each) => dotted.flatMap((inner) => inFolder(join(each, inner)))),
       ...(folder ? inFolder(folder) : []),
-      ...bothEndings(systemFolder(places, name, name, `C:\\ProgramData\\${name}`), name),
+      ...configs(systemFolder(places, name, name, `C:\\ProgramData\\${name}`)),
     ]
   }
 }

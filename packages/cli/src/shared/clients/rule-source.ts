@@ -64,6 +64,15 @@ export function foldersUp(folder: string): string[] {
   return all
 }
 
+/** The same, or up to the top of the disk outside of a repository, as opencode and Kilo search. */
+export function allFoldersUp(folder: string): string[] {
+  const [top = folder, ...more] = foldersUp(folder)
+  if (more.length > 0 || existsSync(join(top, '.git'))) return [top, ...more]
+  const all = [folder]
+  for (let at = folder; dirname(at) !== at; all.unshift(at)) at = dirname(at)
+  return all
+}
+
 /** The main checkout of a Git worktree. Empty elsewhere. */
 export function findMainCheckout(folder: string): string[] {
   const top = foldersUp(folder)[0] ?? folder
@@ -78,10 +87,12 @@ export function findMainCheckout(folder: string): string[] {
 }
 
 /** A file of the current project, which may come from a stranger. */
-export function isProjectFile(file: string, { folder, home }: Pick<RulePlaces, 'folder' | 'home'>): boolean {
-  return foldersUp(folder).some(
-    (each) => file.startsWith(each + sep) && !`${home}${sep}`.startsWith(each + sep),
-  )
+export function isProjectFile(
+  file: string,
+  { folder, home }: Pick<RulePlaces, 'folder' | 'home'>,
+  folders = foldersUp(folder),
+): boolean {
+  return folders.some((each) => file.startsWith(each + sep) && !`${home}${sep}`.startsWith(each + sep))
 }
 
 export function systemFolder(

@@ -56,24 +56,26 @@ export function diskFirstUse({
     const stored = { toolwell: FORMAT, scope: trustScope(server), name: server.name, ...seen }
     files.put(fileOf(server), `${JSON.stringify(stored, null, 1)}\n`)
   }
-  /** Finds the record after the config folder was moved: its config file is gone, and it was started in the same way, except for the version. */
+  /**
+   * Copies the record after the config folder was moved: its config file is gone, and it was started in the same way, except for
+   * the version. The record stays, because the file may come back, and an approval must not be lost or won by that.
+   */
   const takeOver = (server: ServerConfig) => {
     if (server.file === undefined || !existsSync(folder)) return
     const start = describeStart(server)
-    const found: { readonly file: string; readonly seen: FirstUse }[] = []
+    const found: { readonly at: number; readonly seen: FirstUse }[] = []
     for (const name of readdirSync(folder)) {
       if (!name.startsWith(prefixOf(server)) || !name.endsWith('.json')) continue
       const file = join(folder, name)
       const stored = open(file)
       if (!stored || stored.name !== server.name) continue
       if (stored.scope.startsWith('program ') || existsSync(stored.scope)) continue
-      if (unversioned(stored.seen.start) === unversioned(start)) found.push({ file, seen: stored.seen })
+      if (unversioned(stored.seen.start) !== unversioned(start)) continue
+      found.push({ at: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0, seen: stored.seen })
     }
+    found.sort((a, b) => b.at - a.at)
     const own = found.find(({ seen }) => seen.start === start) ?? found[0]
-    if (!own) return
-    // Store under the new config, so that a program with the old one does not take it back.
-    put(server, own.seen)
-    files.remove(own.file)
+    if (own) put(server, own.seen)
   }
   return {
     read(server) {
