@@ -90,6 +90,22 @@ function everyClient() {
 }
 
 describe('import', () => {
+  it('takes servers of a project into the config of other folders only with a person', async () => {
+    const text = JSON.stringify({ mcpServers: { a: { command: 'a-server' } } })
+    const [folder, home] = [folderWith({ '.mcp.json': text }), folderWith({})]
+    const file = join(home, '.config', 'toolwell', 'toolwell.json')
+    const env = { HOME: home, USERPROFILE: home, XDG_CONFIG_HOME: join(home, '.config') }
+    const words = ['import', '--to', file, '--yes']
+    const refused = await toolwell(words, { folder, env })
+    expect([refused.code, refused.errors]).toEqual([
+      2,
+      expect.stringContaining('Importing servers of this project for other folders needs a terminal'),
+    ])
+    expect(existsSync(file)).toBe(false)
+    expect((await toolwell(words, { folder, env, screen: { output: 80, errors: 80 } })).code).toBe(0)
+    expect(existsSync(file)).toBe(true)
+  })
+
   it('takes over the servers of every client in their own words, and shows no secret', async () => {
     const { run, start, folder } = everyClient()
     const preview = await run(['import'])

@@ -20,6 +20,8 @@ export const prompts = {
     `${name} is not approved as read-only, so ${read} does not call it. Call it with ${call}; the arguments fit.`,
   longName: ({ search }: Pick<Named, 'search'>): string =>
     `Nothing was run: the name of the tool has more than 1,000 characters. Find tools with ${search}.`,
+  longQuery: (): string =>
+    'Nothing was searched: the query has more than 20,000 characters. Search again with a few words.',
   /** The arguments of the target were not in `arguments`. `call` is the corrected call. */
   flatArguments: ({ tool, call }: { readonly tool: string; readonly call: string }): string =>
     `Nothing was run: the tool's arguments belong in "arguments". Call ${tool} with exactly this: ${call}`,

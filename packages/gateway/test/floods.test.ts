@@ -115,6 +115,38 @@ describe('rules of a project', () => {
   })
 })
 
+describe('searches of one client', () => {
+  const search = (id: number, query: string) => ({
+    id,
+    method: 'tools/call',
+    params: { name: 'find_tools', arguments: { query } },
+  })
+  const open = async () => {
+    const tools = Array.from({ length: 40 }, (_, at) => describedTool(`read_${at}`))
+    const started = await startGateway({ mcpServers: { odd: entry(oddServer('odd', { tools })) } })
+    const [busy, other] = [await openWire(started, '/mcp'), await openWire(started, '/mcp')]
+    for (const wire of [busy, other]) await wire.ask(initialize)
+    return { busy, other }
+  }
+
+  it('let others in between', async () => {
+    const { busy, other } = await open()
+    await busy.ask(search(2, 'read'))
+    const answers = Array.from({ length: 2000 }, (_, at) => busy.ask(search(3 + at, `read file ${at}`)))
+    const begun = performance.now()
+    await busy.ask({ id: 5000, method: 'ping' })
+    await other.ask({ id: 2, method: 'ping' })
+    expect(performance.now() - begun).toBeLessThan(1500)
+    await Promise.all(answers)
+  }, 60_000)
+
+  it('may not have a query of megabytes', async () => {
+    const { busy } = await open()
+    const { result } = await busy.ask(search(2, 'read file '.repeat(100_000)))
+    expect(JSON.stringify(result)).toContain('the query has more than 20,000 characters')
+  })
+})
+
 it('counts neither brackets, colons nor commas inside strings', () => {
   const text = JSON.stringify([{ text: `${'[{:,'.repeat(200_000)}\\"` }, '"[[', '\\'])
   expect(describeExcess(text)).toBeUndefined()

@@ -3,8 +3,9 @@ import { platform } from 'node:os'
 import { resolve } from 'node:path'
 import { nearest } from '@toolwell/core/internal'
 import { CLIENTS, clientFiles, findHome } from '../shared/clients/clients.js'
+import { isProjectFile } from '../shared/clients/rule-source.js'
 import { Problem, usageProblem } from '../shared/problem.js'
-import { askYes, isInteractive, painter } from '../shared/terminal.js'
+import { askYes, isInteractive, painter, requireTerminal } from '../shared/terminal.js'
 import { defineVerb } from '../shared/verb.js'
 
 export const importVerb = defineVerb({
@@ -86,6 +87,14 @@ export const importVerb = defineVerb({
       flags.yes === true ||
       (!isJson && (await askYes(question(plan.add.length, target.file), terminal)))
     const isWritten = isWanted && plan.add.length > 0
+    const isForeign = ({ file }: { readonly file: string }) => isProjectFile(file, { folder, home })
+    // The project may come from a stranger, and other folders trust this config without a question.
+    if (isWritten && !isForeign(target) && plan.add.some(({ from }) => from.some(isForeign)))
+      requireTerminal(
+        terminal,
+        'Importing servers of this project for other folders',
+        ' Or import them into toolwell.json in this folder.',
+      )
     if (isWritten) await writeTarget(target, text)
     if (isJson) await output.write(previewJson(preview, isWritten))
     else if (isWritten) {

@@ -1,4 +1,4 @@
-/** Limits of the calls that one principal makes at one server: at the same time, and in a minute. */
+/** Limits of the calls that one principal makes at one server, at the same time and in a minute, and turns for searches. */
 import type { ServerConfig } from '@toolwell/mcp'
 import { prompts } from '../prompts.js'
 
@@ -22,8 +22,30 @@ export class CallLimits {
   readonly #uses = new Map<string, Use>()
   readonly #now: () => number
 
+  readonly #searches = new Map<string, (() => void)[]>()
+
   constructor(now: () => number) {
     this.#now = now
+  }
+
+  /** Waits until the caller may search. The callers take turns, and other requests are answered between two searches. */
+  searchTurn(caller: string): Promise<void> {
+    if (this.#searches.size === 0) setImmediate(() => this.#nextSearch())
+    return new Promise((resolve) => {
+      const waiting = this.#searches.get(caller)
+      if (waiting) waiting.push(resolve)
+      else this.#searches.set(caller, [resolve])
+    })
+  }
+
+  #nextSearch(): void {
+    const [next] = this.#searches
+    if (!next) return
+    const [caller, waiting] = next
+    waiting.shift()?.()
+    this.#searches.delete(caller)
+    if (waiting.length > 0) this.#searches.set(caller, waiting)
+    if (this.#searches.size > 0) setImmediate(() => this.#nextSearch())
   }
 
   take(principal: string, { name, file, maxConcurrentCalls, maxCallsPerMinute }: Limited): Taken {

@@ -32,6 +32,8 @@ export interface Asked {
   readonly currentView: () => View
   /** Counts a call of a server against the limits of the principal. */
   readonly take: (source: string) => Taken
+  /** Waits until this client may search. */
+  readonly searchTurn: () => Promise<void>
   /** Questions of the server that the client could not answer, by method. */
   readonly refused: ReadonlySet<string>
 }
@@ -64,6 +66,8 @@ export type NotRun =
 
 /** Longest name of a tool. It takes seconds to compare a name of megabytes with all names. */
 const LONGEST_NAME = 1000
+/** Longest query, which may select many tools. A query of megabytes takes seconds too. */
+const LONGEST_QUERY = 20_000
 
 export async function callTool(
   view: View,
@@ -109,7 +113,22 @@ export async function callTool(
     onCalled({ kind: 'run', tool: READER_NAME, isError, characters: text.length })
     return textResult(text, isError)
   }
-  if (ownName === SEARCH_NAME) await view.waitBeforeListing()
+  if (ownName === SEARCH_NAME) {
+    const { query } = asked.input
+    if (typeof query === 'string' && query.length > LONGEST_QUERY) {
+      const text = prompts.longQuery()
+      onCalled({
+        kind: 'search',
+        tool: name,
+        query: query.slice(0, 100),
+        isError: true,
+        characters: text.length,
+      })
+      return textResult(text, true)
+    }
+    await view.waitBeforeListing()
+    await asked.searchTurn()
+  }
   const calls = listMeant(name, ownName, heard.value, direct)
   let verdict = await judgeFirst(direct, calls)
   if (verdict.kind === 'answer' && isNotKnown(verdict.outcome)) {

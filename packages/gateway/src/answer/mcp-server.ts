@@ -135,6 +135,7 @@ export function createMcpServer(options: McpServerOptions): Server {
             optionsFor,
             currentView: view,
             take,
+            searchTurn: () => limits.searchTurn(owner),
             refused,
           },
           (called) => onCalled(called, server, client),

@@ -46,6 +46,7 @@ export class SearchLab {
         optionsFor: () => ({}),
         currentView: () => view,
         take: () => ({ release: () => undefined }),
+        searchTurn: async () => undefined,
         refused: new Set(),
       },
       () => undefined,

@@ -32,6 +32,10 @@ export const families = [
       en: [
         '@drop everything|anything|what|all you_were_told|you_have_been_told|your_system_prompt|the_system_prompt|in_the_prompt',
         '@drop your_instructions|your_guidelines|your_directives|your_guidance|your_system_prompt',
+        '@drop your safety|ethical|moral|original|initial|current|built_in @instructions|programming',
+        '@drop your_programming|your_training',
+        '@drop user_instructions|users_instructions|user_s_instructions',
+        '@drop any|all|the @instructions given_by|from the_user|user',
         '@drop your|safety|content|all_previous|all_prior @limit|training|prompt',
         'override|bypass|evade your @instructions|@limit|safety',
         'your @instructions|guardrails @void',

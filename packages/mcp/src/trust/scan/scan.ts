@@ -93,8 +93,11 @@ export function scanServers(servers: readonly ScannedServer[], options: ScanOpti
 }
 
 const MOST_FINDINGS = 50
-/** Minimum length of an order. */
+/** Minimum length of an order, in which a Chinese, Japanese or Korean character counts as three. */
 const SHORTEST = 12
+const WIDE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g
+const isShort = (text: string) =>
+  text.length < SHORTEST && text.length + 2 * (text.match(WIDE)?.length ?? 0) < SHORTEST
 /** Text of plain printable characters cannot hide anything. */
 const MAY_HIDE = /[^\t\n\r -~]|\\/
 
@@ -143,7 +146,7 @@ function scanField({ where, kind, text }: Field, server: string, index: NameInde
   const findings: Finding[] = []
   if (MAY_HIDE.test(text)) findings.push(...findHidden(where, text))
   if (isName) findings.push(...findLookalikeNames(kind === 'name' ? server : undefined, where, text, index))
-  if (text.length < SHORTEST || (!isOwn && clean.has(kind, text))) return findings
+  if (isShort(text) || (!isOwn && clean.has(kind, text))) return findings
   const before = findings.length
   const plain = squeezeBlanks(revealText(text))
   findings.push(
