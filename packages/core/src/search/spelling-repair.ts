@@ -52,19 +52,20 @@ export function createSpellingRepair(
     return words
   }
 
-  /** Checks for a living tool with the word in its identity, because hidden tools must not influence an answer. */
-  function isInName(word: string): boolean {
-    let found = false
+  /** Counts the living tools with the word in their identity, because hidden tools must not influence an answer. */
+  function countNames(word: string): number {
+    let count = 0
     const hash = vocabulary().readWords(word)[0]?.whole.hash ?? 0
     index.forEachPosting(hash, (_, byte) => {
-      found ||= (byte & identityBit) !== 0
+      if ((byte & identityBit) !== 0) count += 1
     })
-    return found
+    return count
   }
 
   function findNearest(wanted: string): string | undefined {
     let furthest = wanted.length < lettersForTwoTypos ? 1 : 2
     let best: string | undefined
+    let most = 0
     const letters = encodeLetters(wanted)
     // People rarely miss the first letter, and other words often differ in it: "seating" is not "eating".
     for (const words of [...index.segments.map(readNameWords), tableWords])
@@ -72,9 +73,15 @@ export function createSpellingRepair(
         if (Math.abs(word.length - wanted.length) > furthest || countBits(own ^ letters) > 2 * furthest)
           continue
         const distance = editDistance(wanted, word, furthest)
-        if (distance === undefined || (distance === furthest && best !== undefined && best <= word)) continue
-        if (words !== tableWords && !isInName(word)) continue
+        if (distance === undefined) continue
+        const count = countNames(word)
+        if (words !== tableWords && count === 0) continue
+        // Of two words as near, the usual one is meant: "asign" is "assign" where few tools align anything.
+        const isBetter =
+          best === undefined || distance < furthest || (count === most ? word < best : count > most)
+        if (!isBetter) continue
         furthest = distance
+        most = count
         best = word
       }
     return best

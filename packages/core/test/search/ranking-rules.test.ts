@@ -111,6 +111,16 @@ describe('a misspelt name', () => {
   ])('in "%s" finds the tool first', (text) => {
     expect(searcherOf(catalogue).rank({ text, must: [] })[0]?.id).toBe('tracker/create_issue')
   })
+
+  it('means the word of more tools if two words are as near', () => {
+    const own = [
+      documentFor('draw/align_elements', { description: 'Moves shapes to one line.' }),
+      documentFor('tracker/assign_ticket', { description: 'Gives a ticket to somebody.' }),
+      documentFor('board/assign_member', { description: 'Gives a card to somebody.' }),
+    ]
+    const ranked = searcherOf(own).rank({ text: 'asign it', must: [] })
+    expect(ranked.map(({ id }) => id).sort()).toEqual(['board/assign_member', 'tracker/assign_ticket'])
+  })
 })
 
 describe('concepts', () => {
