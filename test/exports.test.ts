@@ -312,16 +312,19 @@ it.each([
   [
     '@toolwell/gateway',
     gateway,
-    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'judgeByRules', 'runDaemon', 'trustedProjects'],
+    ['DEFAULT_PORT', 'PortInUse', 'createGateway', 'createRulesJudge', 'runDaemon', 'trustedProjects'],
   ],
   ['@toolwell/gateway/api', gatewayApi, []],
   [
     '@toolwell/gateway/bridge',
     gatewayBridge,
     [
+      'CALL_NAME',
       'DAEMON_FLAGS',
       'DASHBOARD_LINK_PATH',
       'FolderProblem',
+      'LONGEST_RULE',
+      'SEARCH_NAME',
       'StartProblem',
       'approval',
       'askDaemon',
