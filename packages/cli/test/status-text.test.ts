@@ -201,5 +201,7 @@ it('removes control characters from names and folders that clients send', () => 
 })
 
 it('escapes the name of a server that is not usable', () => {
-  expect(problemLine({ server: 'na\u001b[2Jme', problem: 'x\u001b[2J' })).not.toContain('\u001b')
+  expect(problemLine({ server: 'na\u001b[2Jme', problem: 'x\u001b[2J', stillUsed: false })).not.toContain(
+    '\u001b',
+  )
 })
