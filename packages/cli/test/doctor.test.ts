@@ -402,6 +402,21 @@ it('names deny rules that an entry with --client but without --own cannot follow
   ])
 }, 240_000)
 
+it('names no server for a denied tool of the client itself', async () => {
+  const { run } = homeWith({
+    'toolwell.json': { mcpServers: { fs: misbehaving({ tools: [named('write_file')] }) } },
+    'home/.gemini/settings.json': {
+      mcpServers: { toolwell: { command: 'toolwell', args: ['serve', '--stdio', '--client', 'gemini'] } },
+      tools: { exclude: ['run_shell_command', 'mcp_gone_write_file'] },
+    },
+  })
+  const { output } = await run(['doctor', '--json', '--slow', '600'])
+  const found = JSON.parse(output).diagnoses as Diagnosis[]
+  expect(found.filter(({ rule }) => rule === 'client-rules').map(({ message }) => message)).toEqual([
+    'Gemini CLI denies mcp_gone_write_file, but the config has no such server.',
+  ])
+}, 240_000)
+
 it('names tools that a client denies but reaches without its rules', async () => {
   const toolwell = { type: 'http', url: 'http://127.0.0.1:7411/mcp/small' }
   const files = {

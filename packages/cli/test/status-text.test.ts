@@ -4,7 +4,7 @@ import type { GatewayReport } from '@toolwell/gateway'
 import { type DaemonFile, shellWord } from '@toolwell/gateway/bridge'
 import { expect, it } from 'vitest'
 import { describeEvent } from '../src/serve/events.js'
-import { untrustedLine } from '../src/shared/gateway.js'
+import { problemLine, untrustedLine } from '../src/shared/gateway.js'
 import { statusText } from '../src/status/verb.js'
 
 const file: DaemonFile = {
@@ -198,4 +198,10 @@ it('removes control characters from names and folders that clients send', () => 
     .join('')
   const line = describeEvent({ kind: 'listed', client: evil, endpoint: '/mcp' }, hints) ?? ''
   for (const text of [shown, line]) expect(text).not.toMatch(/[\u001b\u0007]|^y/m)
+})
+
+it('escapes the name of a server that is not usable', () => {
+  expect(problemLine({ server: 'na\u001b[2Jme', problem: 'x\u001b[2J', stillUsed: false })).not.toContain(
+    '\u001b',
+  )
 })

@@ -7,7 +7,7 @@ export { findUnmatchedPatterns, selectByProfile } from './config/file-settings.j
 export { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from './config/read-small-file.js'
 export { createRedactor, describeStart, showEndpoint } from './config/redact.js'
 export { isSecretName } from './config/secret-parts.js'
-export { DEFAULTS, isOffered, matchesTool } from './config/server-config.js'
+export { DEFAULTS, isOffered, matchesDenied, matchesTool } from './config/server-config.js'
 export { findEntryFolder, type Translated, translateEntry } from './config/translate-entry.js'
 export { type VariableDialect, withCommonVariables } from './config/variables.js'
 export { connectWithSharedProcesses } from './connect-servers/connect-servers.js'

@@ -504,6 +504,17 @@ it('the usual places are that of the user and then that of the project, and neit
   expect(loadConfig({ files }).servers).toMatchObject([{ name: 'a', deny: ['y'] }])
 })
 
+it.each(['mcp__long__write_file', 'mcp__toolwell__long__write_*', 'MCP__Long__*'])(
+  'denies a tool by the name %s, which clients show, and allows none by it',
+  (name) => {
+    const isAllowed = (entry: object) =>
+      load({ mcpServers: { long: { command: 'x', ...entry } } }).servers.map((server) =>
+        isOffered('write_file', server),
+      )
+    expect([isAllowed({ deny: [name] }), isAllowed({ allow: [name] })]).toEqual([[false], [false]])
+  },
+)
+
 describe('a profile', () => {
   const text = {
     mcpServers: {

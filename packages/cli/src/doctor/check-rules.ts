@@ -147,7 +147,10 @@ function findUnmatchedRules(rules: Permissions, servers: readonly string[]): Fou
   return found.filter((each) => {
     const [, pattern, owner] = each.rule
     const [head = ''] = pattern.slice(prefix.length).split('*')
-    const isNamed = owner === undefined ? !pattern.includes('*') || head.includes(separator) : owner !== '*'
+    const isNamed =
+      owner === undefined
+        ? pattern.startsWith(prefix) && (!pattern.includes('*') || head.includes(separator))
+        : owner !== '*'
     // Without a prefix, the name may be that of another tool.
     return prefix !== '' && each.action === 'deny' && isNamed && !matched.has(each)
   })

@@ -1,7 +1,7 @@
 /** Loads the tools of servers as a catalogue: the tools that a model can find now. Cached servers are not started. */
 import { firstLine } from '@toolwell/core/internal'
 import type { ServerConfig } from '@toolwell/mcp'
-import { matchesTool } from '@toolwell/mcp/internal'
+import { matchesDenied, matchesTool } from '@toolwell/mcp/internal'
 import { isOfferName } from '@toolwell/mcp/lock'
 import { plural } from '../shared/layout.js'
 import type { Found } from '../shared/read-catalogue.js'
@@ -105,11 +105,11 @@ export function excludedFrom({ config, servers, well }: OpenServers): ExcludedTo
 /** Finds the rule that excludes a tool. */
 function findRule(name: string, { name: server, deny, deniedByProfile, allow }: ServerConfig): string {
   const entry = `the entry of ${firstLine(server, 60)}`
-  const matches = (pattern: string) => matchesTool(pattern, server, name)
-  const own = deny.find(matches)
-  const denied = own ?? deniedByProfile.find(matches)
+  const isDenial = (pattern: string) => matchesDenied(pattern, server, name)
+  const own = deny.find(isDenial)
+  const denied = own ?? deniedByProfile.find(isDenial)
   if (denied !== undefined)
     return `"deny": [${JSON.stringify(denied)}] in ${own === undefined ? 'the profile' : entry}`
-  const isAllowed = allow === undefined || allow.some(matches)
+  const isAllowed = allow === undefined || allow.some((pattern) => matchesTool(pattern, server, name))
   return `"allow" in ${isAllowed ? 'the profile' : entry}, which does not name it`
 }

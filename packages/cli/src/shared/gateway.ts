@@ -50,9 +50,10 @@ export function noServersLine(
 export function problemLine({ server, problem, stillUsed }: ServerSetReport['problems'][number]): string {
   const text = firstLine(problem, 1000)
   if (server === undefined) return `! ${text}`
+  const shown = firstLine(server, 60)
   return stillUsed
-    ? `! ${server} keeps its previous config, because its entry now has an error: ${text}`
-    : `! ${server} is not usable: ${text}`
+    ? `! ${shown} keeps its previous config, because its entry now has an error: ${text}`
+    : `! ${shown} is not usable: ${text}`
 }
 
 /** Names the local servers that keep something in memory for one client, which another replica does not have. */

@@ -4,7 +4,7 @@ import { dropUndefined, isRecord, matchesGlob, nearest } from '@toolwell/core/in
 import { checkRuleSetting, type RuleSettings } from '../trust/scan/rules.js'
 import { type ConfigDocument, type ConfigProblem, createProblem, type Path, pathText } from './document.js'
 import { describeMisfit, HOST_TOOLS_KEYS, PROFILE_KEYS, showExample } from './keys.js'
-import { matchesTool, type ServerConfig } from './server-config.js'
+import { matchesDenied, matchesTool, type ServerConfig } from './server-config.js'
 
 export interface Profile {
   readonly servers?: readonly string[]
@@ -141,14 +141,14 @@ export function findUnmatchedPatterns(
       [...tools, ...denied, ...unusable.flatMap((entry) => entry.name ?? [])],
     ]),
   )
-  const isUnmatched = (pattern: string, server: string) => {
-    const tools = toolsOf.get(server) ?? []
-    return tools.length > 0 && !tools.some((tool) => matchesTool(pattern, server, tool))
+  const isUnmatched = (key: 'allow' | 'deny', pattern: string, server: string) => {
+    const [tools, matches] = [toolsOf.get(server) ?? [], key === 'deny' ? matchesDenied : matchesTool]
+    return tools.length > 0 && !tools.some((tool) => matches(pattern, server, tool))
   }
   const find = (owner: string, lists: Pick<Profile, 'allow' | 'deny'>, among: readonly ServerConfig[]) =>
     (['allow', 'deny'] as const).flatMap((key) =>
       (lists[key] ?? [])
-        .filter((pattern) => among.every(({ name }) => isUnmatched(pattern, name)))
+        .filter((pattern) => among.every(({ name }) => isUnmatched(key, pattern, name)))
         .map((pattern) => ({
           message: `${JSON.stringify(key)} of ${owner} contains ${JSON.stringify(pattern)}, which matches no tool`,
           fix: 'Correct or remove it. Write the name of a tool, or server/tool',

@@ -209,8 +209,7 @@ export function isOffered(
   const isInProfile = (pattern: string) =>
     pattern.includes('/') ? matchesFullName(pattern, name, tool) : matchesTool(pattern, name, tool)
   return (
-    !isIn(deny) &&
-    !isIn(deniedByProfile) &&
+    ![...deny, ...deniedByProfile].some((pattern) => matchesDenied(pattern, name, tool)) &&
     (allow === undefined || isIn(allow)) &&
     (allowedByProfile === undefined || allowedByProfile.some(isInProfile))
   )
@@ -219,6 +218,14 @@ export function isOffered(
 /** Compares a pattern with the name of a tool, `server/tool` and `server__tool`, ignoring case. */
 export function matchesTool(pattern: string, server: string, tool: string): boolean {
   return matchesIgnoringCase(pattern, tool) || matchesFullName(pattern, server, tool)
+}
+
+/** Also compares the names that clients show, such as `mcp__server__tool` and `mcp__toolwell__server__tool`. */
+export function matchesDenied(pattern: string, server: string, tool: string): boolean {
+  return (
+    matchesTool(pattern, server, tool) ||
+    matchesFullName(pattern.replace(/^mcp__(?:toolwell__)?/i, ''), server, tool)
+  )
 }
 
 /** Server and tool are compared one by one: `g*` must not allow every tool of the server `github`. */
