@@ -266,6 +266,7 @@ it.each([
       'isSecretName',
       'loginFingerprint',
       'looksPoisoned',
+      'matchesDenied',
       'matchesTool',
       'memoryReadOnly',
       'readDocument',

@@ -32,11 +32,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 type Answer = (...given: unknown[]) => Promise<void>
 
-/** The first program of a page. */
+/** The program of a page that takes the official client. */
 async function load(page: string): Promise<Answer> {
   const text = readFileSync(join(root, 'docs/guides', `${page}.md`), 'utf8')
   const file = join(folder, `${page}.ts`)
-  writeFileSync(file, /^```ts\n([\s\S]*?)^```/m.exec(text)?.[1] ?? '')
+  const programs = text.match(/(?<=^```ts\n)[\s\S]*?(?=^```)/gm) ?? []
+  writeFileSync(file, programs.find((program) => program.includes('export async function answer')) ?? '')
   const { answer } = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as { answer: Answer }
   return answer
 }
@@ -111,7 +112,7 @@ const search: ScriptedReply = {
 }
 const done: ScriptedReply = { thinking: 'It is done.', text: 'Done.' }
 
-describe.each(pages)('the program of docs/guides/$page.md', (page) => {
+describe.each(pages)('the program of the $page guide', (page) => {
   const found: ScriptedReply = page.bridged
     ? { ...direct, calls: [{ name: 'tool_call', arguments: { name, arguments: input } }] }
     : direct
