@@ -105,6 +105,7 @@ const from = {
   optionsFor: () => ({ signal }),
   currentView: () => view,
   take: () => ({ release: () => undefined }),
+  searchTurn: async () => undefined,
   refused: new Set(),
 }
 const within = async (total) => {
