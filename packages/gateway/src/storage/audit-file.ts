@@ -14,7 +14,7 @@ const MAX_BYTES = 10 * 1024 * 1024
 const FILES = 5
 const TIME = '{"time":"'
 /** Milliseconds in which records are collected for one write. A write costs as much as ten records. */
-const COLLECT = 25
+const COLLECT = 100
 /** Records that wait for a slow disk. More are lost, and counted. */
 const MOST_QUEUED = 10_000
 

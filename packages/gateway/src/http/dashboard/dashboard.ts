@@ -299,6 +299,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     }, COLLECT).unref()
   }
   const unsubscribe = recorder.subscribe((recorded) => {
+    if (streams.size === 0) return
     if (recorded.kind === 'call') streams.send('call', toCallRow(recorded.call))
     else streams.send('search', toSearchRow(recorded.search))
   })
