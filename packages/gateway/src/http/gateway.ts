@@ -301,9 +301,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       return endpoint.modern.fetch(webRequest(request, response, text))
     const asked = webRequest(request, response)
     const options = parsedBody === undefined ? {} : { parsedBody }
-    return !isModern(parsedBody) && (await isLegacyRequest(asked, parsedBody))
-      ? sessions.fetch(asked, endpoint, options)
-      : endpoint.modern.fetch(asked, options)
+    // A session is proof enough. The check of the SDK takes longer.
+    const isLegacy =
+      !isModern(parsedBody) &&
+      (sessions.has(header(request, 'mcp-session-id')) || (await isLegacyRequest(asked, parsedBody)))
+    return isLegacy ? sessions.fetch(asked, endpoint, options) : endpoint.modern.fetch(asked, options)
   }
   const onMcp = async (
     request: IncomingMessage,

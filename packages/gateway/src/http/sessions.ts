@@ -78,6 +78,10 @@ export class Sessions {
     return response
   }
 
+  has(id: string | undefined): boolean {
+    return id !== undefined && this.#sessions.has(id)
+  }
+
   /** Keeps a session open until the returned function is called. A stream may stay open for hours. */
   hold(id: string): () => void {
     const session = this.#sessions.get(id)
