@@ -2,7 +2,16 @@
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +30,8 @@ export function installed(packages: readonly string[]): string {
   mkdirSync(all, { recursive: true })
   // Renamed when complete, so that an interrupted run leaves nothing that looks installed.
   const draft = mkdtempSync(join(all, 'draft-'))
+  // Tests that give up the rights of root run programs from here.
+  chmodSync(draft, 0o755)
   writeFileSync(join(draft, 'package.json'), '{ "private": true, "type": "module" }')
   const words = ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages]
   const env = Object.fromEntries(Object.entries(process.env).filter(([key]) => !/^npm_|^NODE_OPT/i.test(key)))

@@ -148,7 +148,9 @@ function ofNetwork(error: unknown, { host, hostname, port, protocol }: URL): Exp
         `${host} and this machine have no TLS version in common (${code})`,
         'tell the operator of the server',
       ]
-    if (code.startsWith('HPE_')) return [`${host} does not speak HTTP`, 'correct the port in "url"']
+    // Node 24 gives no code here.
+    if (code.startsWith('HPE_') || message.includes('does not match the HTTP/1.1 protocol'))
+      return [`${host} does not speak HTTP`, 'correct the port in "url"']
     if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE')
       return [
         `${host} closed the connection without an answer`,
