@@ -36,7 +36,7 @@ class LazyGemini extends adk.Gemini {
     ...[request, ...more]: Parameters<adk.Gemini['generateContentAsync']>
   ) {
     for await (const response of super.generateContentAsync(request, ...more)) {
-      // A call by a name that nobody has would end the run.
+      // A call of an unknown tool would end the run.
       for (const { functionCall: { name } = {} } of response.content?.parts ?? [])
         if (name) request.toolsDict[name] ??= new LazyTool({ name, description: '' })
       yield response

@@ -37,7 +37,7 @@ const agent = new Agent({
   ),
 })
 const runner = new Runner({
-  // A call by a name that nobody has would end the run.
+  // A call of an unknown tool would end the run.
   toolNotFoundBehavior: 'return_error_to_model',
   toolErrorFormatter: async ({ kind, callId: id, toolName: name }) =>
     kind === 'tool_not_found' ? (await lazy.run({ id, name, input: {} })).text : undefined,
