@@ -106,7 +106,7 @@ it('skips half a line and reads from a time on', async () => {
   expect((await audit.read(Date.now() - 60_000)).map(({ tool }) => tool)).toEqual(['new'])
 })
 
-it('lets calls pass on a full disk, and counts the loss', async () => {
+it('runs calls on a full disk, and counts the records that are lost', async () => {
   const folder = temporary()
   const file = join(folder, 'calls.jsonl')
   symlinkSync('/dev/full', file)

@@ -481,14 +481,14 @@ describe('sessions', () => {
   })
 })
 
-describe('who may come in', () => {
+describe('access', () => {
   it.each([
     ['another name of this machine', { Host: 'attacker.example' }, 403],
     ['a page of another origin', { Origin: 'https://attacker.example' }, 403],
-    ['nobody known', { Authorization: '' }, 401],
+    ['no token', { Authorization: '' }, 401],
     ['a wrong token', { Authorization: 'Bearer tw_wrong' }, 401],
     ['another scheme', { Authorization: 'Basic dTpw' }, 401],
-  ])('not %s', async (_, headers, status) => {
+  ])('refuses %s', async (_, headers, status) => {
     const started = await start()
     // `fetch` does not allow setting the host.
     const answer = await new Promise<{ status: number; text: string; asks: string }>((resolve) => {
@@ -522,7 +522,7 @@ describe('who may come in', () => {
     expect(started.of('listed')).toEqual([])
   })
 
-  it('not without the token to anything but its identity, which gives nothing away', async () => {
+  it('gives only its identity without a token', async () => {
     const started = await start()
     for (const path of ['/status', '/stop', '/mcp', '/mcp/all'])
       expect((await fetch(started.url + path)).status).toBe(401)
@@ -595,7 +595,7 @@ describe('paths and folders', () => {
 })
 
 describe('hostile servers', () => {
-  it('that flood, hang, die or lie take nobody with them', async () => {
+  it('affect no other server if they flood, hang, die or lie', async () => {
     const started = await startGateway({
       mcpServers: {
         good: entry(oddServer('good')),

@@ -191,7 +191,7 @@ describe('a daemon', () => {
     await serving(given)
   })
 
-  it('takes a new token at once, and the old one never again', async () => {
+  it('accepts a new token at once, and refuses the old one', async () => {
     const given = options(temporary())
     const daemon = await serving(given)
     const list = (token: string) =>

@@ -17,7 +17,7 @@ const two = {
 }
 
 describe('a link', () => {
-  it('becomes a cookie that scripts and other sites do not get, and works once', async () => {
+  it('works once, and sets a cookie that scripts and other sites cannot read', async () => {
     const started = await startGateway(EMPTY, { key: KEY })
     const link = await createLink(started)
     const first = await ask(started, link)
@@ -172,7 +172,7 @@ describe('the API of the page', () => {
 })
 
 describe('/api/v1', () => {
-  it('does not show a token the calls of an earlier token of its name', async () => {
+  it('hides calls of an earlier token with the same name', async () => {
     const storage = fileStorage(temporary())
     const started = await startGateway(two, { storage })
     const callsOf = async (secret: string, work: (headers: Record<string, string>) => Promise<unknown>) => {

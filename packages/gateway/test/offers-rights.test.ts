@@ -58,7 +58,7 @@ async function readOffers(mcpServers: object, rights: Rights, isModern: boolean)
 }
 
 describe.each([true, false])('with the newer protocol: %s', (isModern) => {
-  it('passes what the rights allow', async () => {
+  it('passes only prompts and resources in the rights', async () => {
     const found = await readOffers({ files, suite }, { servers: ['s*'], readOnly: true }, isModern)
     expect(found.resources).toContain('test://static-text')
     expect(found.read).toContain('This is the content')

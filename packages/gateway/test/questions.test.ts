@@ -172,9 +172,9 @@ describe('a suspended call', () => {
   })
 
   it.each([
-    ['a tool that is denied', { deny: ['test_elicitation'] }],
-    ['a disabled server', { disabled: true }],
-  ])('gives no result of %s meanwhile', async (_, more) => {
+    ['a tool that is denied meanwhile', { deny: ['test_elicitation'] }],
+    ['a server that is disabled meanwhile', { disabled: true }],
+  ])('does not continue a call of %s', async (_, more) => {
     const { url, write } = await startGateway({ mcpServers: { suite: suite('legacy') } })
     const { result } = await call(url, 'Who?')
     const [id = ''] = Object.keys(result.inputRequests)

@@ -236,7 +236,7 @@ describe('bridges', () => {
     expect(byId.c).toContain('find_tools')
   })
 
-  it('keep the token out of configs: it is in a file for the user alone', async () => {
+  it('keep the token in a file that only the user can read, and out of configs', async () => {
     const { way, state } = home({ mcpServers: {} })
     const client = await openClient('v2 legacy', way())
     await client.list()

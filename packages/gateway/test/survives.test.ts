@@ -279,7 +279,7 @@ it('keeps serving when the folder of a caller becomes a file', async () => {
   expect(await response.text()).toContain('must be the path of a folder')
 })
 
-it('starts nothing of a trusted project’s file that has changed since', async () => {
+it('starts no server of a trusted project’s config after it has changed', async () => {
   const project = temporary()
   const path = join(project, 'toolwell.json')
   const ran = join(project, 'RAN')

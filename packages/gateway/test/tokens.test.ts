@@ -42,7 +42,7 @@ async function startWith(tokens: Readonly<Record<string, Partial<TokenRecord>>>,
   return { ...started, storage, home: folder, listAll, ask }
 }
 
-it('opens what the rights of a token name, and nothing else', async () => {
+it('gives a token only the servers and tools in its rights', async () => {
   const { listAll } = await startWith({
     all: {},
     server: { rights: { servers: ['no*'] } },
@@ -65,7 +65,7 @@ it('opens what the rights of a token name, and nothing else', async () => {
   expect(await listAll('nothing')).toEqual([])
 })
 
-it('keeps a token in its profile, and names no other', async () => {
+it('limits a token to its profile, and hides the names of others', async () => {
   const { ask } = await startWith({
     profile: { rights: { profile: 'reading' } },
     lost: { rights: { profile: 'gone' } },
@@ -98,7 +98,7 @@ it('follows the approvals of the user for a read-only token', async () => {
   expect(await listAll('reader')).toEqual(['files__read_file'])
 })
 
-it('gives the status and the stop of the gateway to the owner alone', async () => {
+it('allows only the owner to read the status and to stop the gateway', async () => {
   let stops = 0
   const { ask } = await startWith({ all: {} }, { onStop: () => stops++ })
   for (const [path, method] of [

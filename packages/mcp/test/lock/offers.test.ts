@@ -56,7 +56,7 @@ async function start() {
   return { offers, lock, write, names }
 }
 
-it('shows what the lock holds, and hides what changed or is new until it is approved', async () => {
+it('shows prompts and resources in the lock, and hides new and changed ones until they are approved', async () => {
   const { offers, lock, write, names } = await start()
   const all = names()
   expect(all).toContain('test_simple_prompt')
