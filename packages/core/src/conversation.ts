@@ -66,17 +66,20 @@ export interface Conversation {
   unload(names: readonly string[]): Promise<UnloadReport>
   /** Records that the history was shortened. */
   compact(change: Compaction): Promise<void>
-  /** Starts over: nothing is loaded, and the next request is a first one. */
+  /** Unloads every tool. The next request is like the first one of a conversation. */
   clear(): Promise<void>
-  /** Opens a new conversation with the events up to an anchor, or up to the end of a history with these anchors. Default: all events. */
+  /**
+   * Opens a new conversation that starts with the events of this one: up to `anchor`, or, if `anchor` is a list, the events that belong to a history
+   * with these anchors. Default: all events.
+   */
   fork(options: { readonly id: string; readonly anchor?: string | readonly string[] }): Promise<Conversation>
-  /** Opens a conversation for a sub-agent, with its own ledger. It never writes to this one. */
+  /** Opens a conversation for a sub-agent, with its own ledger. The sub-agent never writes to this conversation. */
   child(options: ChildOptions): Promise<Conversation>
   /** Records the usage of an answered request. */
   recordRequest(measurement: Measurement): Promise<void>
   /**
-   * Loads the tools that earlier steps of a history loaded. `called` names the other tools that the history called, `unreadable`
-   * the search answers that cannot be read: the report lists them.
+   * Loads the tools that earlier steps of a history loaded. The report lists `called`, the names of other tools that the history
+   * called, and `unreadable`, search answers that could not be read.
    */
   importSteps(
     steps: readonly ImportedStep[],

@@ -21,14 +21,14 @@ import { removeMachineLine } from './turn/machine-line.js'
 import type { ModelCall, Outcome, TargetCall } from './turn/verdict.js'
 
 export interface DirectOptions {
-  /** The user the callers act for. Load tokens and policy requests contain it. */
+  /** The user that the callers act for. Load tokens and policy requests contain it. */
   readonly principal?: string
   /** Asked in addition to the policies of the options. */
   readonly policy?: Policy
   readonly agent?: string
 }
 
-/** The tools as a tool list shows them. They follow from config and definitions; the state of a source changes no byte. */
+/** The tools for a list of tools. They depend only on config and definitions, not on the state of a source. */
 export interface DirectDigest {
   /** The search tool with the list of hidden tools, and the bridge. */
   readonly metaTools: readonly WireTool[]

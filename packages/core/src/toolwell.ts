@@ -23,18 +23,18 @@ export interface OpenOptions {
   readonly agent?: string
   /** The user the conversation acts for. Load tokens and policy requests contain it. */
   readonly principal?: string
-  /** Asked in addition to the policies of the options. */
+  /** Asked in addition to the policies of `createToolwell`. */
   readonly policy?: Policy
 }
 
 export interface Explained extends Exposure {
-  /** A source lists the tool, but it cannot be used. `because` has the reason. */
+  /** True if a source lists the tool, but it cannot be used. `because` has the reason. */
   readonly skipped?: true
-  /** The name is a group's: the ids of its tools. `deferred` if all of them are. */
+  /** Ids of the tools, if the name is that of a group. Then `deferred` is true if all of them are deferred. */
   readonly group?: readonly string[]
-  /** Several tools have this name: their ids. `deferred` if all of them are. */
+  /** Ids of the tools, if several have this name. Then `deferred` is true if all of them are deferred. */
   readonly ambiguous?: readonly string[]
-  /** Oddities of the definition, such as a field that nobody reads. */
+  /** Problems of the definition that do not stop it, such as an unknown field. */
   readonly findings?: readonly string[]
 }
 

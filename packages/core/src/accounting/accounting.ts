@@ -26,7 +26,7 @@ export interface Accounting {
   readonly counterfactual: number
   /** `counterfactual - actual`. Negative if deferring cost more than it saved. */
   readonly saved: number
-  /** The same in units of one plain input token, with the prompt cache rules of this wire. See docs/concepts/deliveries-and-cache.md. */
+  /** The cost, in plain input tokens, with the prompt cache rules of this wire. See docs/concepts/deliveries-and-cache.md. */
   readonly cost: { readonly actual: number; readonly counterfactual: number; readonly saved: number }
   /** Tokens that were read again because something before them in the tools array changed. Not part of `saved`. */
   readonly reread: number

@@ -38,24 +38,20 @@ export interface FrameworkTool {
 }
 
 export interface Framework {
-  /**
-   * The loader, the bridge, the reader of kept results and every tool of the catalogue. Give them all to the
-   * framework.
-   */
+  /** `tool_search`, `tool_call`, `read_result` and every tool of the catalogue. Give them all to the framework. */
   tools(): readonly FrameworkTool[]
   /**
-   * Pass this to the framework's client. A request that does not offer the loader goes out unchanged. A request in
+   * Pass this to the framework's client. A request without `tool_search` passes unchanged. A request in
    * the form of another wire is not sent: the response describes the mistake.
    */
   readonly fetch: typeof globalThis.fetch
   /**
-   * Returns the body to send instead, for a framework that exposes its requests and keeps its client. Undefined if
-   * the request does not offer the loader.
+   * Returns the body to send instead, for a framework whose client takes no `fetch`. Undefined if the request has no `tool_search`.
    */
   request(body: object): Promise<Readonly<Record<string, unknown>> | undefined>
-  /** Takes the reply to the last request, in the form of the wire, if the framework does not use `fetch`. */
+  /** Records the reply to the last `request`, in the form of the wire. */
   replied(reply: unknown): void
-  /** Announces that the next request has a shortened history: tools and notices that it lost are shown again. */
+  /** Call this before a request with a shortened history. The request shows lost schemas and notices again. */
   compacted(): void
   /** Runs a call to any name, even an unknown one. The `text` of the answer is the result. */
   run(call: FrameworkCall, options?: Pick<RunOptions, 'signal' | 'onProgress'>): Promise<FrameworkAnswer>

@@ -66,7 +66,7 @@ export type LedgerFact =
       readonly tombstone?: string
       /** Ids of the tools that the cards or names in the description of the search tool mention. */
       readonly shown: readonly string[]
-      /** Membership of each source that the model knows. */
+      /** Hash of the tool ids of each source that the model knows. */
       readonly sources: Readonly<Record<string, string>>
       /** Number of deferred tools, including loaded ones. */
       readonly deferred: number
@@ -193,7 +193,7 @@ export type LedgerFact =
       /** Tokens of `adds`. */
       readonly revealed?: number
       readonly removes?: readonly string[]
-      /** Sources that this text announced, with their membership. */
+      /** Sources that this text announced, each with the hash of its tool ids. */
       readonly sources?: Readonly<Record<string, string>>
     }
   /** This thinking is never sent again: other bytes come before it now, and the provider checks them. */
@@ -228,8 +228,8 @@ export type LedgerFact =
       readonly from: DeliveryName
       readonly reason: string
       /**
-       * Request that the provider refused for it. The request ends, and the next one freezes a new prefix. Empty if the
-       * request was answered: it stays, and the next one freezes a new prefix.
+       * Request that the provider refused because of the delivery: it counts as not sent. Empty if the request was answered. In both
+       * cases, the next request freezes a new prefix.
        */
       readonly request?: string
     }

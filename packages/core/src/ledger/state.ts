@@ -121,7 +121,7 @@ export interface ArrayState {
 
 /** Rule: text in the history keeps its position and its bytes; every announcement is made exactly once. */
 export interface HistoryState {
-  /** Membership of each source, as announced to the model. */
+  /** Hash of the tool ids of each source, as announced to the model. */
   readonly sources: Map<string, string>
   /** Ids of the tools named in the cards or in an announcement since the prefix was frozen. */
   readonly announcedIds: Set<string>
