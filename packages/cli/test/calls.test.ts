@@ -37,7 +37,7 @@ async function withCalls(records: readonly AuditRecord[]) {
   return { ...home, audit, folder, tools }
 }
 
-it('shows who called what, and what came of it', async () => {
+it('shows who called what, and the outcome', async () => {
   const { run } = await withCalls([
     record({ time: '2026-01-02T03:04:05.678Z' }),
     record({ tool: 'get_issue', outcome: 'error', milliseconds: 12_345, principal: 'ci', folder: '' }),
@@ -73,7 +73,7 @@ it('chooses by time, server, tool and principal', async () => {
   expect(await run(['calls', '--tool', 'nothing'])).toEqual({
     code: 1,
     output: '',
-    errors: 'toolwell: There were no such calls.\n',
+    errors: 'toolwell: No calls match.\n',
   })
   expect(await run(['calls', '--since', 'yesterday'])).toMatchObject({
     code: 2,

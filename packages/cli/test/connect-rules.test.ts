@@ -509,14 +509,14 @@ it.each<[string, string, string, string]>([
   expect(refused).toMatchObject({
     code: 1,
     output: expect.stringMatching(
-      new RegExp(`runs a hook before .*${shown}.* not before tools behind Toolwell.*--accept-lost-rules`),
+      new RegExp(`has a hook for .*${shown}.* does not run for tools behind Toolwell.*--accept-lost-rules`),
     ),
   })
   expect(readText(home, from.file)).toBe(from.text)
   const accept = ['connect', client, '--yes', '--no-start', '--accept-lost-rules']
   expect(await home.run(accept)).toMatchObject({ code: 0 })
   const { output } = await home.run(['doctor'])
-  expect(output).toContain('runs a hook before')
+  expect(output).toContain('has a hook for')
 })
 
 it.each(['*', '', 'mcp__.*', 'Bash|Write', '(?:Edit|Write)', 'Notebook.*', 'mcp__(?:toolwell__)?files__.*'])(
@@ -570,45 +570,51 @@ it.each<[string, keyof typeof NEW, Readonly<Record<string, unknown>>, string, st
     'lists every tool',
   ],
   [
-    'three tools',
+    'the tools of Toolwell',
     'claude-code',
     {},
-    'lists three tools, because claude 2.1.197 is older than 2.1.325',
+    'lists the four tools of Toolwell, because claude 2.1.197 is older than 2.1.325',
     '2.1.197',
   ],
-  ['three tools', 'codex', {}, 'lists three tools, because codex 0.99.0 is older', '0.99.0'],
   [
-    'three tools',
+    'the tools of Toolwell',
+    'codex',
+    {},
+    'lists the four tools of Toolwell, because codex 0.99.0 is older',
+    '0.99.0',
+  ],
+  [
+    'the tools of Toolwell',
     'claude-code',
     { 'home/.claude/settings.json': { env: { ENABLE_TOOL_SEARCH: 'auto:5' } } },
     'because ENABLE_TOOL_SEARCH is "auto:5"',
   ],
   [
-    'three tools',
+    'the tools of Toolwell',
     'claude-code',
     { 'home/.claude/settings.json': { model: 'claude-3-5-haiku' } },
     'because the model claude-3-5-haiku cannot search tools',
   ],
   [
-    'three tools',
+    'the tools of Toolwell',
     'claude-code',
     { 'home/.claude/settings.json': { permissions: { deny: ['ToolSearch'] } } },
     'because a rule denies ToolSearch',
   ],
   [
-    'three tools',
+    'the tools of Toolwell',
     'codex',
     { 'home/.codex/config.toml': 'model = "gpt-5"\n' },
     'because the model gpt-5 is not known to search tools',
   ],
   [
-    'three tools',
+    'the tools of Toolwell',
     'codex',
     { 'home/.codex/config.toml': 'model_provider = "ollama"\n' },
     'because the models of ollama are unknown',
   ],
   [
-    'three tools',
+    'the tools of Toolwell',
     'qwen',
     { 'home/.qwen/settings.json': { tools: { toolSearch: { enabled: false } } } },
     'because tools.toolSearch.enabled is false',
@@ -646,16 +652,18 @@ it('connect runs no program of the current project', async () => {
   expect(readText(home, 'was-run')).toBe('')
 })
 
-it('a client of unknown version lists three tools, and --mode overrides every choice', async () => {
+it('a client of unknown version lists the four tools of Toolwell, and --mode overrides every choice', async () => {
   const { file, text } = CASES.codex as Case
   const home = homeWith({ [file]: text, 'home/.cursor/mcp.json': { mcpServers: { files: server } } })
   const unknown = await home.run(['connect', '--dry-run'])
-  expect(unknown.output).toContain('lists three tools, because the version of codex is unknown')
+  expect(unknown.output).toContain(
+    'lists the four tools of Toolwell, because the version of codex is unknown',
+  )
   expect(unknown.output).not.toContain('--all')
   const env = { PATH: install(home, 'codex', '0.166.0', true) }
   const all = await home.run(['connect', 'cursor', '--mode', 'all', '--dry-run'])
   expect(all.output).toMatch(/\+ toolwell .* --client cursor --all$/m)
   const search = await home.run(['connect', 'codex', '--mode', 'search', '--dry-run'], { env })
-  expect(search.output).toContain('lists three tools, because of --mode search')
+  expect(search.output).toContain('lists the four tools of Toolwell, because of --mode search')
   expect(await home.run(['connect', '--mode', 'some'])).toMatchObject({ code: 2 })
 })

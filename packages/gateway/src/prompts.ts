@@ -13,7 +13,7 @@ export const prompts = {
     `Many tools are behind this server, and they are not listed. Find one with ${search}, then call it with ${call}, or with ${read} if the answer says that it is approved as read-only.`,
   /** Follows `instructions`, or replaces it, for a client without a workspace. */
   noWorkspace: ({ header }: { readonly header: string }): string =>
-    `This client has named no project folder, so servers that work in one run in the user's home folder. For another, the user can add the header ${header}, with the absolute path of the folder, to the client's entry for this gateway.`,
+    `This client has named no project folder, so servers run in the user's home folder. To choose another, the user can add the header ${header}, with the absolute path of the folder, to the client's entry for this gateway.`,
   read: ({ search, call }: Named): string =>
     `Calls a tool that ${search} has found, if the user has approved it as read-only. It takes what ${call} takes. Any other tool is refused here: call that with ${call}.`,
   notReadOnly: ({ name, own: { call, read } }: { readonly name: string; readonly own: Named }): string =>

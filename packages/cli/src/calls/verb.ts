@@ -17,7 +17,7 @@ const LATE = 10_000
 
 export const calls = defineVerb({
   name: 'calls',
-  summary: 'Show which client called which tool of the gateway, and what came of it.',
+  summary: 'Show which client called which tool of the gateway, and the outcome.',
   usage: ['[--since 1h] [--server NAME] [--tool NAME] [--principal NAME] [--follow] [--json]'],
   flags: {
     since: {
@@ -59,7 +59,7 @@ export const calls = defineVerb({
       about: 'count the calls of each tool',
     },
   ],
-  exits: { 0: 'Calls were printed.', 1: 'There were no such calls.', 2: 'Wrong flags.' },
+  exits: { 0: 'Calls were printed.', 1: 'No calls match.', 2: 'Wrong flags.' },
   async run(flags, terminal) {
     const { auditFile } = await import('@toolwell/gateway/storage')
     return withDatabase(flags.database, terminal, (shared) =>
@@ -99,7 +99,7 @@ async function showCalls(audit: AuditLog, flags: Wanted, terminal: Terminal): Pr
   if (!flags.follow) {
     if (!flags.json)
       await (shown.length > 0 ? output : errors).write(
-        shown.length > 0 ? `\n${summary(shown)}\n` : 'toolwell: There were no such calls.\n',
+        shown.length > 0 ? `\n${summary(shown)}\n` : 'toolwell: No calls match.\n',
       )
     return shown.length > 0 ? 0 : 1
   }

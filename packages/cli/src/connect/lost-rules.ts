@@ -107,8 +107,8 @@ export async function checkLostRules(from: UserFile, places: Places): Promise<vo
   const [hook, ...others] = await findLostHooks(from.client, places)
   if (hook)
     throw new Refusal(
-      `${from.label} runs a hook before ${[hook, ...others].map(({ matcher }) => matcher).join(', ')}, and not before tools behind Toolwell, because they have other names: ${hook.file}`,
-      `Let the matcher also name the tools behind Toolwell, such as mcp__toolwell__.*, or add --accept-lost-rules`,
+      `${from.label} has a hook for ${[hook, ...others].map(({ matcher }) => matcher).join(', ')} that does not run for tools behind Toolwell, because they have other names: ${hook.file}`,
+      `Add the tools behind Toolwell to the matcher, such as mcp__toolwell__.*, or run connect with --accept-lost-rules`,
     )
   for (const { file, format, find } of RULE_FILES[from.client as ClientName]?.(from, places) ?? []) {
     if (!existsSync(file)) continue

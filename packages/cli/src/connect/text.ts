@@ -46,7 +46,9 @@ function clientLines(
   return [
     `${head}${place}${state.bytes === undefined ? '  (a new file)' : ''}`,
     ...changes,
-    ...(mode ? [`    ${mode.isAll ? 'lists every tool' : 'lists three tools'}, because ${mode.why}`] : []),
+    ...(mode
+      ? [`    ${mode.isAll ? 'lists every tool' : 'lists the four tools of Toolwell'}, because ${mode.why}`]
+      : []),
     ...denied.map(({ text, file }) => `    denied  ${firstLine(text, 200)}  (${shortenPath(file, near)})`),
     ...[...stays].map(([name, why]) => `    ${firstLine(name, 60)}  stays: ${sentence(firstLine(why, 300))}`),
     ...notes.map((note) => `  ! ${note}`),

@@ -28,7 +28,7 @@ export const connect = defineVerb({
       type: 'string',
       valueHint: 'search|all',
       description:
-        'What the clients list: the three tools of Toolwell, or every tool. Default: every tool for clients that defer tools themselves.',
+        'What the clients list: the four tools of Toolwell (search), or every tool (all). Default: every tool for clients that defer tools themselves.',
     },
     'accept-lost-rules': {
       type: 'boolean',

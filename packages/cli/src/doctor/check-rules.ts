@@ -56,7 +56,7 @@ export async function checkRules(
         file,
         level: 'warning',
         message: firstLine(
-          `${from.label} runs a hook before ${matcher}, and not before tools behind Toolwell, because they have other names.`,
+          `${from.label} has a hook for ${matcher}. It does not run for tools behind Toolwell, because they have other names.`,
           600,
         ),
         fix: 'Let the matcher also name the tools behind Toolwell, such as mcp__toolwell__.*, or deny the tools in toolwell.json.',

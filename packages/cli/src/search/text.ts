@@ -108,7 +108,7 @@ export function explanationLines(
   )
   if (fit < 1)
     lines.push(
-      `${score.toFixed(2)} after the fit: how much of the query it covers, and how much else its name says`,
+      `${score.toFixed(2)} after the fit: raised for covering the query, lowered for other words in the name`,
     )
   return lines.map((line) => `      ${line}`)
 }

@@ -51,8 +51,8 @@ export const token = defineVerb({
     json: { type: 'boolean', description: 'Print the result as JSON.' },
   },
   notes: [
-    'Without words, it prints the token of the owner, which opens everything and survives restarts. Stdio clients do not\nneed it in their config: they read it from its file. A running gateway uses a new token at once. Connected stdio clients\nstay connected until they or the gateway stop.',
-    'A token of `add` is printed once; only its hash is stored. Tools outside its rights do not exist for its clients. HTTP\nclients send it like the token of the owner. The entry of a stdio client contains only its name:\n`toolwell serve --stdio --token NAME`. After `revoke`, running calls finish and further requests are refused. Adding and\nrevoking need a terminal, so that a person decides.',
+    'Without arguments, it prints the token of the owner, which opens everything and survives restarts. Stdio clients do not\nneed it in their config: they read it from its file. A running gateway uses a new token at once. Connected stdio clients\nstay connected until they or the gateway stop.',
+    'A token of `add` is printed once; only its hash is stored. Its clients do not see tools outside its rights. HTTP\nclients send it like the token of the owner. The entry of a stdio client contains only its name:\n`toolwell serve --stdio --token NAME`. After `revoke`, running calls finish and further requests are refused. Adding and\nrevoking need a terminal, so that a person decides.',
   ],
   examples: [
     { line: 'toolwell token', about: 'print the token of the owner' },

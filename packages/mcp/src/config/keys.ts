@@ -159,7 +159,7 @@ const TREATED: Readonly<Record<string, Key>> = {
     kind: 'choice',
     values: ['all', 'workspace', 'client', 'conversation'],
     about:
-      'Users of one running server. all (default): everyone, or everyone in one folder if the server may depend on the folder. workspace: everyone in one folder. client: one client. conversation: one conversation.',
+      'Who shares one process of the server. all (default): everyone, or everyone in one folder if the server may depend on the folder. workspace: everyone in one folder. client: one client. conversation: one conversation.',
   },
   workspace: {
     kind: 'boolean',

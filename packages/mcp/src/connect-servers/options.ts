@@ -23,7 +23,7 @@ export interface ConnectOptions {
   /** One lock for all servers; `false`: none. Default: `toolwell.lock` next to each config file. */
   readonly lock?: string | false
   /**
-   * Scan definitions for poison. Tools with hard findings are quarantined. `{ rules: { 'steer-preference': 'off' } }` switches off
+   * Scans definitions for signs of an attack. Tools with hard findings are quarantined. `{ rules: { 'steer-preference': 'off' } }` switches off
    * rules in addition to the config. Default: true.
    */
   readonly scan?: boolean | { readonly rules?: RuleSettings }
@@ -37,7 +37,7 @@ export interface ConnectOptions {
   readonly logs?: string | false
   /** Handlers of servers' questions to this program. */
   readonly handlers?: CallerHandlers
-  /** Details of `handlers`, like `capabilities` of a caller. */
+  /** Details of the capabilities that `handlers` announce, as in `capabilities` of a caller. */
   readonly capabilities?: CallerCapabilities
   /** Identifies this program for servers with `share: client`. */
   readonly client?: string
