@@ -392,7 +392,7 @@ it('names deny rules that an entry with --client but without --own cannot follow
   const written = readFileSync(client, 'utf8')
   writeFileSync(client, written.replace(/"--own",\s*"[^"]*"/, '"--all"'))
   expect(await messages()).toEqual([
-    'Claude Code denies mcp__files__write_file, but its entry for Toolwell does not name this server after --own, so the rule may not count.',
+    'Claude Code denies mcp__files__write_file, but its entry for Toolwell does not name this server after --own, so the rule may not apply.',
   ])
   // Written by hand, with the server under another name.
   rmSync(join(home, '.local/share/toolwell/connect'), { recursive: true })

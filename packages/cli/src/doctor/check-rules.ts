@@ -59,7 +59,7 @@ export async function checkRules(
           `${from.label} has a hook for ${matcher}. It does not run for tools behind Toolwell, because they have other names.`,
           600,
         ),
-        fix: 'Let the matcher also name the tools behind Toolwell, such as mcp__toolwell__.*, or deny the tools in toolwell.json.',
+        fix: 'Add the tools behind Toolwell to the matcher, such as mcp__toolwell__.*, or deny the tools in toolwell.json.',
       })
     // This entry reads the rules at each start.
     if (words.includes('--client')) {
@@ -75,7 +75,7 @@ export async function checkRules(
             file,
             level: 'warning',
             message: firstLine(
-              `${from.label} denies ${text}, but its entry for Toolwell does not name this server after --own, so the rule may not count.`,
+              `${from.label} denies ${text}, but its entry for Toolwell does not name this server after --own, so the rule may not apply.`,
               600,
             ),
             fix: `Run: ${name} connect ${from.client}`,

@@ -14,7 +14,7 @@ export const stop = defineVerb({
     json: { type: 'boolean', description: 'Print the result as JSON.' },
   },
   notes: [
-    'Running calls are answered as interrupted. A connected stdio client starts the gateway again with its next request.',
+    'Running calls are interrupted, and their answers say so. A connected stdio client starts the gateway again with its next request.',
   ],
   examples: [{ line: 'toolwell stop', about: 'stop the gateway and every server it started' }],
   exits: {
