@@ -31,7 +31,10 @@ export const RULES = {
   'bad-schema': ['Every tool and schema is valid', 'A tool is unusable or its schema is not valid'],
   portability: ['Every provider accepts the schemas', 'Not every provider accepts the schemas'],
   'always-loaded': ['Tools that must be visible are loaded', 'A tool that must be visible is deferred'],
-  ambient: ['No text that is always sent asks for a hidden tool', 'A text that is always sent asks for a hidden tool'],
+  ambient: [
+    'No text that is always sent asks for a hidden tool',
+    'A text that is always sent asks for a hidden tool',
+  ],
   surface: [
     'Servers keep their limit for always-loaded tools',
     'A server exceeds its limit for always-loaded tools',
