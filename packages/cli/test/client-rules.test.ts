@@ -63,6 +63,13 @@ describe('Claude Code', () => {
       [READ, WRITE],
     ],
     ['the prompt of an agent as no rule', 'work/.claude/agents/a.md', 'disallowedTools: mcp__files\n', []],
+    ['the prompt of an agent without keys', 'work/.claude/agents/a.md', '---\n---\ntools: *deny\n', []],
+    [
+      'an agent with a blank after its first line',
+      'home/.claude/agents/a.md',
+      '---  \nname: a\ndisallowedTools: mcp__files__write_file\n---\n',
+      [WRITE],
+    ],
     [
       'the administrator',
       'etc/claude-code/managed-settings.json',
@@ -118,6 +125,21 @@ describe('Claude Code', () => {
       ])
     }
   })
+
+  it.each(['agents/a.md', 'skills/a/SKILL.md', 'commands/a.md'])(
+    'reads .claude/%s of the folders above without a repository, and of the main checkout',
+    async (file) => {
+      const text = '---\ndisallowedTools: mcp__files__write_file\n---\n'
+      const root = folderWith({ [`main/.claude/${file}`]: text, 'main/inner/x': '', 'tree/x': '' })
+      writeFileSync(join(root, 'tree', '.git'), 'gitdir: ../main/.git/worktrees/tree\n')
+      for (const folder of [join(root, 'main', 'inner'), join(root, 'tree')]) {
+        const places = { home: join(root, 'home'), folder, platform: 'linux', env: {}, root }
+        expect((await readPermissions('claude-code', places))?.layers).toEqual([
+          [['deny', 'mcp__files__write_file']],
+        ])
+      }
+    },
+  )
 
   it('lets deny win over ask, and ask over allow', async () => {
     const value = {
@@ -189,6 +211,8 @@ describe('opencode', () => {
     ['agent', 'permission:\n  files_write_file: deny'],
     ['agents/team', 'description: a: b\ntools: { files_write_file: false, read: true }\nmodel: x/y'],
     ['modes', '"tools":\n  "files_write_*": false'],
+    ['agent', 'tools:\n  files_write_file: False'],
+    ['agent', 'mode: primary\r\npermission:\r\n  files_write_file: deny\r'],
   ])('reads agents in %s', async (folder, text) => {
     for (const client of ['opencode', 'kilo']) {
       const agent = `---\n${text}\n---\nPlan.\n`
@@ -197,6 +221,13 @@ describe('opencode', () => {
           denied: [WRITE],
         })
     }
+  })
+
+  it.each([
+    '---\npermission: { files_write_file: deny }\n',
+    '---yaml\npermission:\n  files_write_file: deny\n---\n',
+  ])('reads an agent that begins with %j', async (text) => {
+    expect(await judge('opencode', { 'work/.opencode/agent/a.md': text })).toMatchObject({ denied: [WRITE] })
   })
 
   it.each([
@@ -310,6 +341,27 @@ it.each<[string, string, string, string[], string[]]>([
     [],
   ],
   [
+    'a profile',
+    'home/.codex/careful.config.toml',
+    '[mcp_servers.files]\ndisabled_tools = ["write_file"]',
+    [WRITE],
+    [],
+  ],
+  [
+    'an agent',
+    'home/.codex/agents/team/a.toml',
+    'name = "a"\n[mcp_servers.files]\ndisabled_tools = ["write_file"]',
+    [WRITE],
+    [],
+  ],
+  [
+    'an agent of the project',
+    'work/.codex/agents/a.toml',
+    '[mcp_servers.files]\nenabled = false',
+    [READ, WRITE],
+    [],
+  ],
+  [
     'the three tools of the gateway',
     'home/.codex/config.toml',
     '[mcp_servers.toolwell]\nenabled_tools = ["find_tools"]',
@@ -327,7 +379,35 @@ it.each<[string, string, string, string[], string[]]>([
   expect(await judge('codex', { [file]: text })).toMatchObject({ denied, asked })
 })
 
+it('Codex: reads the agents that its config names', async () => {
+  const files = {
+    'home/.codex/config.toml':
+      '[agents.a]\ndescription = "a"\nconfig_file = "roles/a.toml"\n[agents]\nmax_depth = 1\n',
+    'home/.codex/roles/a.toml': '[mcp_servers.files]\ndisabled_tools = ["write_file"]',
+  }
+  expect(await judge('codex', files)).toMatchObject({ denied: [WRITE] })
+})
+
+it('Gemini CLI: reads tools that need confirmation', async () => {
+  const files = {
+    'home/.gemini/settings.json': { tools: { confirmationRequired: ['mcp_files_write_file'] } },
+  }
+  expect(await judge('gemini', files)).toMatchObject({ denied: [], asked: [WRITE] })
+})
+
 it.each<[string, string, unknown, string[]]>([
+  [
+    'the only tools',
+    'home/.gemini/settings.json',
+    { tools: { core: ['read_file', 'mcp_files_read_file', 'mcp_toolwell_run_tool'] } },
+    [WRITE, ISSUE],
+  ],
+  [
+    'the only built-in tools',
+    'home/.gemini/settings.json',
+    { tools: { core: ['read_file', 'mcp_toolwell_run_tool'] } },
+    [],
+  ],
   [
     'excluded tools',
     'home/.gemini/settings.json',
@@ -683,6 +763,18 @@ it.each<[string, string, unknown, RegExp]>([
     /a\.md: "permission" or "tools" is not valid YAML\. opencode keeps/,
   ],
   [
+    'opencode',
+    'work/.opencode/agent/a.md',
+    '---\npermission:\n  files_write_file: *a\n---\n',
+    /a\.md: "permission" or "tools" is not valid YAML\. opencode keeps/,
+  ],
+  ...['[', '? '].map((text): [string, string, unknown, RegExp] => [
+    'claude-code',
+    'work/.claude/agents/a.md',
+    `---\npermission:\n  ${text.repeat(3000)}\ntools: { a: deny }\n---\n`,
+    /a\.md: "permission" or "tools" is not valid YAML/,
+  ]),
+  [
     'gemini',
     'home/.gemini/settings.json',
     { mcp: { excluded: [1] } },
@@ -725,6 +817,17 @@ it('Claude Code: an agent of a project with a million parentheses does not block
   expect(await judge('claude-code', { 'work/.claude/agents/a.md': text })).toMatchObject({
     denied: [READ, WRITE],
   })
+})
+
+it('agents of a project with many keys take no time', async () => {
+  const keys = Array.from({ length: 50_000 }, (_, at) => `  k${at}: deny`).join('\n')
+  const agents = Array.from({ length: 8 }, (_, at) => [
+    `work/.claude/agents/${at}.md`,
+    `---\npermission:\n${keys}\n---\n`,
+  ])
+  const begun = performance.now()
+  await expect(judge('claude-code', Object.fromEntries(agents))).rejects.toThrow('larger than 8 MB together')
+  expect(performance.now() - begun).toBeLessThan(5000)
 })
 
 it('opencode: a pattern with many stars takes no time', async () => {

@@ -4,7 +4,7 @@ import { type ClientRules, LONGEST_RULE } from '@toolwell/gateway/bridge'
 import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/mcp/internal/files'
 import { type ClientName, LABELS } from './clients.js'
 import { type FoundRule, RULE_READERS, type RuleReader } from './rule-readers.js'
-import { isFields, isProjectFile, type RulePlaces, type Source, WrongKey } from './rule-source.js'
+import { isDeepYaml, isFields, isProjectFile, type RulePlaces, type Source, WrongKey } from './rule-source.js'
 import type { Fields } from './shapes.js'
 
 export interface Permissions extends Omit<ClientRules, 'own'> {
@@ -128,31 +128,38 @@ interface Budget {
   left: number
 }
 
-async function readValue(file: string, places: RulePlaces, budget: Budget): Promise<Fields | undefined> {
-  const text = readText(file, places, budget)
-  return text === undefined ? undefined : parse(text, file)
+async function readValue(file: string, places: RulePlaces, whole: Budget): Promise<Fields | undefined> {
+  const budget = isProjectFile(file, places) ? whole : undefined
+  const text = readText(file, budget)
+  return text === undefined ? undefined : parse(text, file, budget)
 }
 
-/** Undefined if there is no such file. */
-function readText(file: string, places: RulePlaces, budget: Budget): string | undefined {
+/** `budget`: of the project, undefined for other files. Undefined if there is no such file. */
+function readText(file: string, budget: Budget | undefined): string | undefined {
+  let bytes: Buffer
   try {
-    if (!isProjectFile(file, places)) return readSmallFile(file, MOST_BYTES_OF_DATA).toString('utf8')
-    const bytes = readSmallFile(file)
-    budget.left -= Math.max(bytes.length, SMALLEST)
-    if (budget.left >= 0) return bytes.toString('utf8')
+    bytes = readSmallFile(file, budget ? undefined : MOST_BYTES_OF_DATA)
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     throw new WrongKey(file, describeReadError(error).reason)
   }
-  throw new WrongKey(file, 'the files with rules in this project are larger than 8 MB together')
+  spend(budget, Math.max(bytes.length, SMALLEST), file)
+  return bytes.toString('utf8')
+}
+
+function spend(budget: Budget | undefined, bytes: number, file: string): void {
+  if (!budget) return
+  budget.left -= bytes
+  if (budget.left < 0)
+    throw new WrongKey(file, 'the files with rules in this project are larger than 8 MB together')
 }
 
 /** Loads a parser only if one is needed. */
-async function parse(given: string, file: string): Promise<Fields> {
+async function parse(given: string, file: string, budget?: Budget): Promise<Fields> {
   const text = given.replace(/^\uFEFF/, '')
   if (text.trim() === '') return {}
-  if (file.endsWith('.md')) return parseMarkdown(text, file)
+  if (file.endsWith('.md')) return parseMarkdown(text, file, budget)
   const isToml = file.endsWith('.toml')
   try {
     const value: unknown = isToml
@@ -165,26 +172,49 @@ async function parse(given: string, file: string): Promise<Fields> {
   throw new WrongKey(file, `this is not a valid ${isToml ? 'TOML file' : 'JSON object'}`)
 }
 
-/** The keys of an agent or skill that deny tools, in the lines before its prompt. Other keys are often no valid YAML. */
-async function parseMarkdown(text: string, file: string): Promise<Fields> {
-  const [, head = ''] = /^---\r?\n([\s\S]*?)\n---/.exec(text) ?? []
+/**
+ * The keys of an agent or skill that deny tools, and its hooks, in the lines before its prompt. Other keys are often no valid
+ * YAML.
+ */
+async function parseMarkdown(text: string, file: string, budget: Budget | undefined): Promise<Fields> {
+  // Clients accept blanks or a language after the dashes, and some a head without an end.
+  const [, head = ''] = /^---[^\n]*([\s\S]*?)(?:\n---|$)/.exec(text.replaceAll('\r\n', '\n')) ?? []
   const blocks = head.split(/\n(?=["']?[\w-]+["']?[ \t]*:)/)
   const [names = ''] = blocks.flatMap(
     (block) => /^["']?disallowed(?:T|-t)ools["']?[ \t]*:([\s\S]*)/.exec(block)?.[1] ?? [],
   )
   // Arguments in parentheses are of other tools.
   const disallowedTools = names.replace(/\([^()]*\)/g, '').match(/[^\s,[\]"']+/g) ?? []
-  const rules = blocks
-    .filter((block) => /^["']?(?:permission|tools)["']?[ \t]*:(?!\s*-)/.test(block))
-    .join('\n')
-  if (!/\b(?:deny|ask|false)\b/.test(rules)) return { disallowedTools }
-  try {
-    const value: unknown = (await import('yaml')).parse(rules)
-    if (isFields(value)) return { ...value, disallowedTools }
-  } catch {
-    // The error below says it.
+  const read = async (key: RegExp, isNeeded: RegExp): Promise<Fields | undefined> => {
+    const yaml = blocks.filter((block) => key.test(block)).join('\n')
+    if (!isNeeded.test(yaml)) return {}
+    spend(budget, yaml.length * YAML_COST, file)
+    return parseYaml(yaml)
   }
-  throw new WrongKey(file, '"permission" or "tools" is not valid YAML')
+  // Other words may be in an alias.
+  const rules = await read(
+    /^["']?(?:permission|tools)["']?[ \t]*:(?!\s*-)/,
+    /\b(?:deny|ask|false)\b|:\s+\*\w/i,
+  )
+  if (!rules) throw new WrongKey(file, '"permission" or "tools" is not valid YAML')
+  // The client itself ignores other hooks.
+  const hooks = await read(/^["']?hooks["']?[ \t]*:/, /matcher/)
+  return { ...hooks, ...rules, disallowedTools }
+}
+
+/** Bytes of another file whose reading takes as much time. */
+const YAML_COST = 16
+
+/** Undefined if it is not a valid object. */
+async function parseYaml(text: string): Promise<Fields | undefined> {
+  if (isDeepYaml(text)) return undefined
+  try {
+    // The check for equal keys takes quadratic time.
+    const value: unknown = (await import('yaml')).parse(text, { uniqueKeys: false })
+    return isFields(value) ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 async function parseJson(text: string): Promise<unknown> {

@@ -14,6 +14,7 @@ import { parse as parseToml } from 'smol-toml'
 import { parseDocument } from 'yaml'
 import type { ClientFile } from './clients.js'
 import type { IsOff } from './disabled-servers.js'
+import { isDeepYaml } from './rule-source.js'
 import { type Fields, findShape, type Shape } from './shapes.js'
 import type { IsGateway } from './toolwell-entry.js'
 
@@ -212,6 +213,7 @@ function withNumbers(value: unknown): unknown {
 }
 
 function readYaml(text: string): ParsedClient {
+  if (isDeepYaml(text)) return { problem: { message: 'the file is nested too deeply' } }
   const document = parseDocument(text)
   const [error] = document.errors
   const line = error?.linePos?.[0].line

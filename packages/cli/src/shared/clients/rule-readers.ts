@@ -147,6 +147,7 @@ const claudeCode: RuleReader = {
       ...agentFiles(join(folder, 'commands')),
       ...foldersIn(join(folder, 'skills')).map((skill) => join(skill, 'SKILL.md')),
     ]
+    const main = findMainCheckout(places.folder)
     return [
       own.file,
       join(own.settings, 'settings.json'),
@@ -154,9 +155,9 @@ const claudeCode: RuleReader = {
       ...foldersUp(places.folder).flatMap((folder) => [
         join(folder, '.claude', 'settings.json'),
         join(folder, '.claude', 'settings.local.json'),
-        ...withPrompts(join(folder, '.claude')),
       ]),
-      ...findMainCheckout(places.folder).map((main) => join(main, '.claude', 'settings.local.json')),
+      ...main.map((folder) => join(folder, '.claude', 'settings.local.json')),
+      ...[...main, ...allFoldersUp(places.folder)].flatMap((folder) => withPrompts(join(folder, '.claude'))),
       join(own.settings, 'remote-settings.json'),
       join(managed, 'managed-settings.json'),
       ...filesIn(join(managed, 'managed-settings.d'), '.json'),
@@ -287,6 +288,12 @@ const gemini: RuleReader = {
       ),
     ),
     sources.flatMap((source) =>
+      (stringsAt(source, 'tools', 'confirmationRequired') ?? []).flatMap((text) =>
+        ruleFor('ask', text, source.file, 'mcp_'),
+      ),
+    ),
+    ...sources.map(onlyTools),
+    sources.flatMap((source) =>
       // Such a list also hides tools of servers by their names alone.
       (listOf(source, ['tools', 'exclude'], 'excludeTools') ?? []).flatMap((text) =>
         ruleFor('deny', text, source.file, ''),
@@ -307,6 +314,16 @@ const gemini: RuleReader = {
         .reverse(),
     ),
   ],
+}
+
+/** The list denies every other tool. Without tools of servers, it denies the gateway too, unless the user has named that. */
+function onlyTools(source: Source): FoundRule[] {
+  const { file } = source
+  const allowed = (listOf(source, ['tools', 'core'], 'coreTools') ?? [])
+    .filter((text) => !text.startsWith(`mcp_${GATEWAY}_`))
+    .flatMap((text) => ruleFor('allow', text, file, 'mcp_'))
+  const names = allowed.map(({ text }) => text).join(', ')
+  return allowed.length === 0 ? [] : [serverRule('deny', '*', file, `tools other than ${names}`), ...allowed]
 }
 
 interface PolicyRule extends FoundRule {
@@ -414,14 +431,28 @@ const codex: RuleReader = {
   separator: '__',
   files: (places) => {
     const folder = systemFolder(places, 'codex', 'Codex', 'C:\\ProgramData\\OpenAI\\Codex')
+    const own = places.env.CODEX_HOME || join(places.home, '.codex')
+    const withAgents = (each: string) => [
+      join(each, 'config.toml'),
+      ...agentFiles(join(each, 'agents'), '.toml'),
+    ]
     return [
-      join(folder, 'config.toml'),
-      join(places.env.CODEX_HOME || join(places.home, '.codex'), 'config.toml'),
-      ...foldersUp(places.folder).map((each) => join(each, '.codex', 'config.toml')),
+      ...withAgents(folder),
+      ...withAgents(own),
+      // Profiles: the command line chooses one.
+      ...filesIn(own, '.config.toml'),
+      ...foldersUp(places.folder).flatMap((each) => withAgents(join(each, '.codex'))),
       join(folder, 'managed_config.toml'),
       join(folder, REQUIREMENTS),
     ]
   },
+  more: (sources) =>
+    sources.flatMap((source) =>
+      Object.values(fieldsAt(source, 'agents'))
+        .map((agent) => (isFields(agent) ? agent.config_file : undefined))
+        .filter(isText)
+        .map((file) => resolve(dirname(source.file), file)),
+    ),
   read: (sources) =>
     sources.flatMap((source) => {
       const { file } = source

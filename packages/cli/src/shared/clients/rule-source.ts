@@ -120,14 +120,14 @@ export function filesIn(folder: string, ending: string): string[] {
 /** Folders and files. Enough for every user, and a stranger's project, which may link to any folder, does not take long. */
 const MOST_AGENTS = 1000
 
-/** Markdown files of agents in a folder and in the folders below. */
-export function agentFiles(folder: string): string[] {
+/** Files of agents in a folder and in the folders below. */
+export function agentFiles(folder: string, ending = '.md'): string[] {
   const [folders, files]: [string[], string[]] = [[folder], []]
   for (const each of folders) {
     if (folders.length + files.length > MOST_AGENTS) break
     for (const entry of readEntries(each))
       if (entry.isDirectory()) folders.push(join(each, entry.name))
-      else if (entry.name.endsWith('.md')) files.push(join(each, entry.name))
+      else if (entry.name.endsWith(ending)) files.push(join(each, entry.name))
       else if (entry.isSymbolicLink()) folders.push(join(each, entry.name))
   }
   return files.sort()
@@ -141,6 +141,20 @@ function readEntries(folder: string): Dirent[] {
   } catch {
     return []
   }
+}
+
+/** Levels. Parsers of YAML are recursive: at some hundred levels, the process of Node ends without an error to catch. */
+const DEEPEST_YAML = 100
+
+export function isDeepYaml(text: string): boolean {
+  let depth = 0
+  // Brackets, indentation, and `- - -` or `? ? ?` on one line.
+  for (const [found] of text.matchAll(/[[{\]}]|^ {100}|(?:[-?:][ \t]+){50}/gm)) {
+    if (found.length > 1) return true
+    depth = found === '[' || found === '{' ? depth + 1 : Math.max(0, depth - 1)
+    if (depth > DEEPEST_YAML) return true
+  }
+  return false
 }
 
 /** A file as JSON, and with comments. */
