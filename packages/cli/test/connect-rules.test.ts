@@ -429,6 +429,27 @@ it.each<[string, string, unknown, string, string]>([
     '{ "permissions": { "deny": ["Mcp(files:write_file)"] } }',
   ],
   [
+    'cursor',
+    'home/.cursor/mcp.json',
+    { mcpServers: { files: server } },
+    'home/.cursor/hooks.json',
+    '{ "version": 1, "hooks": { "beforeMCPExecution": [{ "command": "./no_write_file.sh" }] } }',
+  ],
+  [
+    'cursor',
+    'home/.cursor/mcp.json',
+    { mcpServers: { files: server } },
+    '.cursor/hooks.json',
+    '{ "hooks": { "preToolUse": [{ "matcher": "MCP:write_file", "command": "./no.sh" }] } }',
+  ],
+  [
+    'windsurf',
+    'home/.codeium/windsurf/mcp_config.json',
+    { mcpServers: { files: server } },
+    'home/.codeium/windsurf/hooks.json',
+    '{ "hooks": { "pre_mcp_tool_use": [{ "command": "./no_write_file.sh" }] } }',
+  ],
+  [
     'cline',
     'home/.cline/data/settings/cline_mcp_settings.json',
     { mcpServers: { files: server } },
@@ -498,6 +519,18 @@ const hooks = (event: string, matcher: string) =>
 it.each<[string, string, string, string]>([
   ['claude-code', '.claude/settings.json', hooks('PreToolUse', 'Bash|mcp__files__write_file'), 'write_file'],
   ['claude-code', 'home/.claude/settings.json', hooks('PermissionRequest', '.*write.*'), '\\.\\*write'],
+  [
+    'claude-code',
+    'home/.claude/agents/a.md',
+    '---\nname: a\nhooks:\n  PreToolUse:\n    - matcher: "mcp__files__.*"\n      hooks: []\n---\n',
+    'mcp__files',
+  ],
+  [
+    'claude-code',
+    '.claude/skills/a/SKILL.md',
+    '---\nhooks: { "PreToolUse": [{ "matcher": "mcp__files__write_file" }] }\n---\n',
+    'write_file',
+  ],
   ['qwen', '.qwen/settings.json', hooks('PreToolUse', '^(mcp__files__.*)$'), 'mcp__files'],
   ['gemini', '.gemini/settings.json', hooks('BeforeTool', 'mcp_files_.*'), 'mcp_files'],
   ['codex', 'home/.codex/hooks.json', hooks('PreToolUse', 'mcp__files__.*'), 'mcp__files'],

@@ -5,6 +5,7 @@ import { isRecord } from '@toolwell/core/internal'
 import type { ClientName, Places, UserFile } from '../shared/clients/clients.js'
 import { findLostHooks } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
+import { systemFolder } from '../shared/clients/rule-source.js'
 import type { Fields } from '../shared/clients/shapes.js'
 import { Refusal } from './edit/change.js'
 
@@ -29,18 +30,48 @@ const organisations =
     },
   ]
 
+/** Files with hooks that run before tools of servers: a hook reads the name of the tool, which is another behind Toolwell. */
+const hookFiles =
+  (name: 'cursor' | 'windsurf', label: string, find: (hooks: unknown) => readonly unknown[]) =>
+  ({ file }: UserFile, places: Places): readonly RuleFile[] =>
+    [
+      dirname(file),
+      join(places.folder, `.${name}`),
+      systemFolder(places, name, label, `C:\\ProgramData\\${label}`),
+    ].map((folder) => ({
+      file: join(folder, 'hooks.json'),
+      format: 'json',
+      find: ({ hooks }) =>
+        find(hooks).map(
+          (hook) => `the hook ${(isRecord(hook) && (hook.matcher ?? hook.command)) || '(unnamed)'}`,
+        ),
+    }))
+
+const cursorHooks = hookFiles('cursor', 'Cursor', (hooks) => [
+  ...listOf(valueAt(hooks, ['beforeMCPExecution'])),
+  ...listOf(valueAt(hooks, ['preToolUse'])).filter(
+    (hook) => isRecord(hook) && /mcp/i.test(String(hook.matcher ?? '')),
+  ),
+])
+
 /** Each client keeps its rules in other files than its servers. */
 const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) => readonly RuleFile[]>> = {
   opencode: organisations('opencode'),
   kilo: organisations('kilo'),
-  // cursor.com/docs/cli/reference/permissions: "Mcp(server:tool)".
-  cursor: ({ file }, { folder }) =>
-    [join(dirname(file), 'cli-config.json'), join(folder, '.cursor', 'cli.json')].map((each) => ({
-      file: each,
-      format: 'json',
-      find: (value) =>
-        strings(valueAt(value, ['permissions', 'deny'])).filter((rule) => /^mcp\(/i.test(rule)),
-    })),
+  // cursor.com/docs/cli/reference/permissions: "Mcp(server:tool)", and cursor.com/docs/agent/hooks.
+  cursor: (from, places) => [
+    ...[join(dirname(from.file), 'cli-config.json'), join(places.folder, '.cursor', 'cli.json')].map(
+      (file): RuleFile => ({
+        file,
+        format: 'json',
+        find: (value) =>
+          strings(valueAt(value, ['permissions', 'deny'])).filter((rule) => /^mcp\(/i.test(rule)),
+      }),
+    ),
+    ...cursorHooks(from, places),
+  ],
+  // docs.windsurf.com/windsurf/cascade/hooks.
+  windsurf: hookFiles('windsurf', 'Windsurf', (hooks) => listOf(valueAt(hooks, ['pre_mcp_tool_use']))),
   // @cline/core 0.0.86, global-settings.json: "server__tool".
   cline: ({ file }) => [
     {
