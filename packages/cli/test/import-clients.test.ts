@@ -445,6 +445,21 @@ describe('import', () => {
     expect(output).not.toContain('s3cret')
   })
 
+  it('a folder with deep, long or many entries delays nobody', async () => {
+    const many = Array.from({ length: 20_000 }, (_, at) => [`s${at}`, { command: 'x' }])
+    const { run } = homeWith({
+      '.continue/mcpServers/a.yaml': `mcpServers:\n  - ${'['.repeat(3000)}`,
+      '.continue/mcpServers/b.yaml': Array.from({ length: 60_000 }, (_, at) => `k${at}: x`).join('\n'),
+      '.mcp.json': { mcpServers: Object.fromEntries(many) },
+    })
+    const begun = performance.now()
+    const { output } = await run(['import'])
+    expect(performance.now() - begun).toBeLessThan(5000)
+    expect(output).toMatch(/a\.yaml {2}the file is nested too deeply\n/)
+    expect(output).toMatch(/b\.yaml {2}the file is larger than 64 KB\n/)
+    expect(output).toMatch(/\.mcp\.json {2}the file has more than 500 servers\n/)
+  })
+
   it('looks where each client keeps its file on each system', () => {
     const places = (platform: string, env = {}) =>
       clientFiles({ home: '/h', folder: '/p', platform, env }).map(({ file }) => file.replaceAll('\\', '/'))

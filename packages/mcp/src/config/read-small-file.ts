@@ -40,7 +40,7 @@ export function readSmallFile(path: string, most = MOST_BYTES): Buffer {
     throw new UnsafeFile(
       path,
       'EFBIG',
-      `the file is larger than ${most / MOST_BYTES} MB`,
+      `the file is larger than ${most < MOST_BYTES ? `${most / 1024} KB` : `${most / MOST_BYTES} MB`}`,
       'Check its content, and remove what does not belong there',
     )
   } finally {

@@ -33,9 +33,13 @@ export interface EntryChecks {
   readonly isGateway: IsGateway
 }
 
+/** Its parser takes quadratic time. */
+const MOST_BYTES_OF_YAML = 64 * 1024
+
 /** Clients store more than settings in the user's files. A file of the folder may come from a stranger, so it must be small. */
 export function readClientFile(from: ClientFile): string {
-  return readSmallFile(from.file, 'marker' in from ? MOST_BYTES_OF_DATA : undefined).toString('utf8')
+  const most = findShape(from.shape).format === 'yaml' ? MOST_BYTES_OF_YAML : undefined
+  return readSmallFile(from.file, 'marker' in from ? MOST_BYTES_OF_DATA : most).toString('utf8')
 }
 
 /** Returns undefined if the file does not exist or has no servers. */
@@ -60,12 +64,18 @@ export function readClient(from: ClientFile, folder: string, known: EntryChecks)
   const { value } = parsed
   const projects =
     from.shape === 'claude-code' ? valueAt(value, ['projects', folder, 'mcpServers']) : undefined
-  return convertEntries(from, known, value, [
+  const entries = [
     // Servers added for this folder take precedence.
     ...listEntries(projects).map((each) => ({ ...each, beside: folder })),
     ...shape.tables.flatMap((path) => listEntries(valueAt(value, path)).map((each) => ({ ...each, beside }))),
-  ])
+  ]
+  if (entries.length > MOST_SERVERS)
+    return { ...nothing, problem: `the file has more than ${MOST_SERVERS} servers` }
+  return convertEntries(from, known, value, entries)
 }
+
+/** Each is compared with the others, and the file may come from a stranger. */
+const MOST_SERVERS = 500
 
 /** Reads the servers of one table, for `connect`. */
 export function readTable(
