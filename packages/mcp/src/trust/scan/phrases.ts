@@ -48,10 +48,14 @@ export function findPhrases(where: string, raw: string): Finding[] {
       match.family.severity === 'hard' && !match.isWeak && !isCancelled && !isAdvice(text, tokens, match)
     if (isHard || !best.has(id)) best.set(id, { severity: isHard ? 'hard' : 'soft', match })
   }
+  const secrecy = best.get('secrecy')
+  // "Never tell the user." alone may concern a detail, but not next to an order to send something away.
+  const isTheft = secrecy?.match.isWeak && ['private-file-send', 'send-elsewhere'].some((id) => best.has(id))
   return families.flatMap(({ id, why }) => {
     const found = best.get(id)
     if (!found) return []
-    return [createFinding(id, found.severity, where, sentenceAround(text, tokens, found.match), why)]
+    const severity = isTheft && found === secrecy ? 'hard' : found.severity
+    return [createFinding(id, severity, where, sentenceAround(text, tokens, found.match), why)]
   })
 }
 
