@@ -589,6 +589,16 @@ it.each<[string, keyof typeof NEW, Readonly<Record<string, unknown>>, string, st
     { 'home/.codex/config.toml': 'model = "gpt-5.5"\n' },
     'lists every tool, because codex 0.166.0',
   ],
+  [
+    'every tool',
+    'codex',
+    {
+      'home/.codex/config.toml': 'model = "gpt-5.5"\n',
+      'home/.codex/agents/a.toml': 'model = "gpt-4.1"\n',
+      'home/.codex/b.config.toml': 'model = "gpt-4.1"\n',
+    },
+    'lists every tool, because codex 0.166.0',
+  ],
   ['every tool', 'qwen', {}, 'lists every tool, because qwen 0.24.4'],
   [
     'every tool',

@@ -38,7 +38,7 @@ export interface RuleReader {
   readonly separator: ClientRules['separator']
   /** Weakest first. Missing files are skipped. */
   readonly files: (places: RulePlaces) => readonly string[]
-  /** Further files, which the first ones name. */
+  /** Further files with rules, some of which the first ones name. */
   readonly more?: (sources: readonly Source[], places: RulePlaces) => readonly string[]
   /** Inserts variables in lists of the settings. */
   readonly insert?: (text: string, env: RulePlaces['env'], file: string) => string
@@ -425,34 +425,35 @@ const qwen: RuleReader = {
 /** Lists every server that the administrator of Codex allows. */
 const REQUIREMENTS = 'requirements.toml'
 
+const codexHome = ({ env, home }: RulePlaces) => env.CODEX_HOME || join(home, '.codex')
+
 /** github.com/openai/codex, docs/config.md; checked with Codex 0.166. */
 const codex: RuleReader = {
   prefix: PREFIX,
   separator: '__',
   files: (places) => {
     const folder = systemFolder(places, 'codex', 'Codex', 'C:\\ProgramData\\OpenAI\\Codex')
-    const own = places.env.CODEX_HOME || join(places.home, '.codex')
-    const withAgents = (each: string) => [
-      join(each, 'config.toml'),
-      ...agentFiles(join(each, 'agents'), '.toml'),
-    ]
     return [
-      ...withAgents(folder),
-      ...withAgents(own),
-      // Profiles: the command line chooses one.
-      ...filesIn(own, '.config.toml'),
-      ...foldersUp(places.folder).flatMap((each) => withAgents(join(each, '.codex'))),
+      join(folder, 'config.toml'),
+      join(codexHome(places), 'config.toml'),
+      ...foldersUp(places.folder).map((each) => join(each, '.codex', 'config.toml')),
       join(folder, 'managed_config.toml'),
       join(folder, REQUIREMENTS),
     ]
   },
-  more: (sources) =>
-    sources.flatMap((source) =>
+  more: (sources, places) => [
+    // The command line chooses one of these profiles.
+    ...filesIn(codexHome(places), '.config.toml'),
+    ...[codexHome(places), ...foldersUp(places.folder).map((each) => join(each, '.codex'))].flatMap((each) =>
+      agentFiles(join(each, 'agents'), '.toml'),
+    ),
+    ...sources.flatMap((source) =>
       Object.values(fieldsAt(source, 'agents'))
         .map((agent) => (isFields(agent) ? agent.config_file : undefined))
         .filter(isText)
         .map((file) => resolve(dirname(source.file), file)),
     ),
+  ],
   read: (sources) =>
     sources.flatMap((source) => {
       const { file } = source
