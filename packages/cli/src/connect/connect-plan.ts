@@ -6,6 +6,7 @@ import { identifyProgram } from '@toolwell/gateway/bridge'
 import { type ConfigProblem, defaultConfigFiles, loadConfig, type ServerConfig } from '@toolwell/mcp'
 import { type Addition, planImport, readTarget } from '../import/plan.js'
 import type { UserFile } from '../shared/clients/clients.js'
+import type { FoundRule } from '../shared/clients/found-rule.js'
 import {
   type ClientServers,
   type EntryChecks,
@@ -14,7 +15,7 @@ import {
   readTable,
   valueAt,
 } from '../shared/clients/read-client.js'
-import { type FoundRule, RULE_READERS } from '../shared/clients/rule-readers.js'
+import { RULE_READERS } from '../shared/clients/rule-readers.js'
 import { findShape } from '../shared/clients/shapes.js'
 import {
   createEntry,

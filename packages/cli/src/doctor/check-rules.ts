@@ -5,9 +5,9 @@ import { isOffered, selectByProfile } from '@toolwell/mcp/internal'
 import { type ClientRecord, openRecords, recordsFolder } from '../connect/records.js'
 import { type Permissions, RulesProblem, readOwn, readPermissions } from '../shared/clients/client-rules.js'
 import { type ClientFile, clientFiles, findHome } from '../shared/clients/clients.js'
+import type { FoundRule } from '../shared/clients/found-rule.js'
 import { findLostHooks, type LostHook } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
-import type { FoundRule } from '../shared/clients/rule-readers.js'
 import { findShape } from '../shared/clients/shapes.js'
 import {
   ENTRY_NAME,

@@ -1,7 +1,17 @@
 /** The permission rules of each client for MCP tools. Each bridge loads this, so it imports little. */
 import { dirname, join, resolve } from 'node:path'
-import type { ClientRules, Rule, RuleAction } from '@toolwell/gateway/bridge'
+import type { ClientRules, RuleAction } from '@toolwell/gateway/bridge'
 import { type ClientName, claudeFolder } from './clients.js'
+import {
+  allowedServers,
+  type FoundRule,
+  GATEWAY,
+  isPlain,
+  isShortened,
+  ruleFor,
+  serverRule,
+  toolLists,
+} from './found-rule.js'
 import {
   agentFiles,
   allFoldersUp,
@@ -25,14 +35,6 @@ import {
 } from './rule-source.js'
 import type { Fields } from './shapes.js'
 
-/** A rule as the user wrote it. */
-export interface FoundRule {
-  readonly action: RuleAction
-  readonly text: string
-  readonly file: string
-  readonly rule: Rule
-}
-
 export interface RuleReader {
   readonly prefix: ClientRules['prefix']
   readonly separator: ClientRules['separator']
@@ -44,63 +46,6 @@ export interface RuleReader {
   readonly insert?: (text: string, env: RulePlaces['env'], file: string) => string
   /** In each layer the last match counts. */
   readonly read: (sources: readonly Source[], places: RulePlaces) => readonly (readonly FoundRule[])[]
-}
-
-/** The name of the entry that `connect` writes. Rules may also name the tools of the gateway. */
-const GATEWAY = 'toolwell'
-
-/** A rule for a full name with the client's prefix. Empty if the rule is not for MCP tools. */
-function ruleFor(action: RuleAction, text: string, file: string, prefix: string): FoundRule[] {
-  // Arguments in parentheses are dropped: the rule then counts for every call.
-  const given = text.replace(/\(.*$/s, '').trim()
-  const name = given === '*' && action !== 'allow' ? `${prefix}*` : given
-  if (name === prefix || name === `${prefix}${GATEWAY}` || !name.startsWith(prefix)) return []
-  // Such a rule would allow more than the user wrote.
-  if (action === 'allow' && (text !== given || name.includes('?'))) return []
-  const pattern = action === 'deny' && isShortened(name) ? name.replace(SHORTENED, '*') : name
-  return [{ action, text, file, rule: [action, pattern.replaceAll('?', '*')] }]
-}
-
-/** Gemini CLI and Qwen Code shorten names that model APIs refuse, and show them so. Qwen Code has two forms. */
-const SHORTENED = /\.\.\.|___|_[\da-z]{7,8}$/
-const isShortened = (name: string) => name.length >= 60
-
-const serverRule = (action: RuleAction, server: string, file: string, text = server): FoundRule => ({
-  action,
-  text,
-  file,
-  rule: [action, '*', server],
-})
-
-/** These clients compare names in a list as they are, so a wildcard allows nothing. */
-const isPlain = (name: string) => !name.includes('*')
-
-/** A list of allowed servers denies every other. The gateway itself does not count. */
-function allowedServers(names: readonly string[] | undefined, file: string): FoundRule[] {
-  const others = names?.filter((name) => name !== GATEWAY) ?? []
-  if (others.length === 0) return []
-  const all: FoundRule = { ...serverRule('deny', '*', file), text: `servers other than ${others.join(', ')}` }
-  return [all, ...others.filter(isPlain).map((name) => serverRule('allow', name, file, ''))]
-}
-
-/** Lists of tools for one server, as Codex, Gemini CLI and Qwen Code have them. */
-function toolLists(
-  server: string,
-  only: readonly string[] | undefined,
-  not: readonly string[] | undefined,
-  file: string,
-): FoundRule[] {
-  // In the gateway's own entry, the names are those of the gateway.
-  const isOwn = server === GATEWAY
-  const rule = (action: RuleAction, tool: string, text: string): FoundRule => {
-    return { action, text, file, rule: [action, tool.replace(/\(.*$/s, ''), server] }
-  }
-  const isLimited = only !== undefined && (!isOwn || only.some((name) => name.includes('__')))
-  return [
-    ...(isLimited ? [rule('deny', '*', `${server}: tools other than ${only.join(', ') || '(none)'}`)] : []),
-    ...(isLimited ? only.filter(isPlain).map((tool) => rule('allow', tool, '')) : []),
-    ...(not ?? []).map((tool) => rule('deny', tool, `${server}/${tool}`)),
-  ]
 }
 
 /** Before the names of MCP tools in Claude Code and Qwen Code. */
