@@ -28,13 +28,13 @@ const env = {
 const BLOCK = /^```console\n([\s\S]*?)^```/gm
 
 /**
- * Returns the block with the current output of its commands. A command starts with `$ npx toolwell ` or `$ echo '…' | npx toolwell `;
- * spaces separate words, and double quotes group them.
+ * Returns the block with the current output of its commands. A command starts with `$ toolwell ` or `$ echo '…' | toolwell `, also with
+ * `npx toolwell`. Spaces separate words, and double quotes group them.
  */
 async function played(block: string): Promise<string> {
   let text = ''
   for (const line of block.split('\n').filter((each) => each.startsWith('$ '))) {
-    const [, input, rest] = /^\$ (?:echo '([^']*)' \| )?npx toolwell (.*)$/.exec(line) ?? []
+    const [, input, rest] = /^\$ (?:echo '([^']*)' \| )?(?:npx )?toolwell (.*)$/.exec(line) ?? []
     if (rest === undefined) throw new Error(`This test cannot run the command: ${line}`)
     const words = [...rest.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
     const { output, errors } = await toolwell(words, { folder: root, env, input: `${input ?? ''}\n` })

@@ -127,7 +127,7 @@ function unknownVerb(name: string, verbs: readonly Verb[]): Problem {
   const [meant] = nearest(name, known, 1)
   const shown = JSON.stringify(name.slice(0, 60))
   return usageProblem(
-    `Unknown verb ${shown}.`,
+    `Unknown command ${shown}.`,
     meant ? `Did you mean ${meant}?` : `Known: ${known.join(', ')}.`,
   )
 }

@@ -25,10 +25,11 @@ const verb = (run: () => Promise<0 | 1 | 2>) =>
 const done = verb(async () => 0)
 
 describe('the manual', () => {
-  it('prints the verbs to standard output when asked, and to standard error if the verb is missing', async () => {
+  it('prints the commands to standard output when asked, and to standard error if none is given', async () => {
     const asked = await toolwell(['--help'], { version: '1.2.3' })
     expect(asked).toMatchObject({ code: 0, errors: '' })
     expect(asked.output).toContain('toolwell 1.2.3')
+    expect(asked.output).toContain('toolwell COMMAND --help')
     expect(asked.output).toMatch(/^ {2}search {2}/m)
     expect(await toolwell([], { version: '1.2.3' })).toEqual({ code: 2, output: '', errors: asked.output })
     expect(await toolwell(['help'], { version: '1.2.3' })).toEqual(asked)
@@ -39,7 +40,7 @@ describe('the manual', () => {
     [['search', '-h', '--limit']],
     [['help', 'search']],
     [['--help', 'search']],
-  ])('of a verb has usage, every flag, examples and exit codes: %j', async (words) => {
+  ])('of a command has usage, every flag, examples and exit codes: %j', async (words) => {
     const { code, output, errors } = await toolwell(words)
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
     for (const flag of ['catalog', 'limit', 'no-cutoff', 'explain', 'why', 'batch', 'json', 'help'])
@@ -48,7 +49,7 @@ describe('the manual', () => {
     expect(output).toMatch(/Exit codes\n {2}0 {2}.*\n {2}1 {2}.*\n {2}2 {2}/)
   })
 
-  it('shows every verb with its usage, and no line that ends in a blank', async () => {
+  it('shows every command with its usage, and no line that ends in a blank', async () => {
     const { output } = await toolwell(['--help'])
     const names = [...output.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name = '']) => name)
     expect(names.length).toBeGreaterThan(10)
@@ -102,9 +103,9 @@ describe('the manual', () => {
 
 describe('words that are wrong', () => {
   it.each([
-    [['serach'], 'Unknown verb "serach". Did you mean search?', 'toolwell --help'],
-    [['zzz'], 'Unknown verb "zzz". Known: serve, ', 'toolwell --help'],
-    [['constructor'], 'Unknown verb "constructor". Known: serve, ', 'toolwell --help'],
+    [['serach'], 'Unknown command "serach". Did you mean search?', 'toolwell --help'],
+    [['zzz'], 'Unknown command "zzz". Known: serve, ', 'toolwell --help'],
+    [['constructor'], 'Unknown command "constructor". Known: serve, ', 'toolwell --help'],
     [['search', 'a', '--catlog', 'b'], 'Unknown flag --catlog. Did you mean --catalog?', 'search --help'],
     [['search', 'a', '--no-cutof'], 'Unknown flag --no-cutof. Did you mean --no-cutoff?', 'search --help'],
     [['search', 'a', '--cutoff'], 'Unknown flag --cutoff. Did you mean --no-cutoff?', 'search --help'],
@@ -288,7 +289,7 @@ describe('what goes wrong where JSON was asked for', () => {
     })
   })
 
-  it('is a fault with its reason if it is a bug, and keeps the exit code of the verb', async () => {
+  it('is a fault with its reason if it is a bug, and keeps the exit code of the command', async () => {
     const throwing = (error: Error) =>
       defineVerb({
         ...done,

@@ -1,4 +1,4 @@
-/** Manual pages, built from the descriptions of the verbs. The pages of citty have no examples, and colours even in a pipe. */
+/** Manual pages, built from the descriptions of the commands. The pages of citty have no examples, and colours even in a pipe. */
 import type { ArgDef } from 'citty'
 import { flagSpellings } from './flags.js'
 import type { Paint } from './terminal.js'
@@ -9,12 +9,12 @@ export function overview(verbs: readonly Verb[], version: string, paint: Paint):
     `toolwell ${version}: one gateway in front of all your MCP servers. Search their tools, measure their tokens and check their health.`,
     '',
     paint('Usage', 'bold'),
-    '  toolwell VERB [flags]',
+    '  toolwell COMMAND [flags]',
     '',
-    paint('Verbs', 'bold'),
+    paint('Commands', 'bold'),
     ...columns(verbs.map(({ name, summary }) => [paint(name, 'name'), summary])),
     '',
-    'toolwell VERB --help shows flags and examples. toolwell --version prints the version.',
+    'toolwell COMMAND --help shows flags and examples. toolwell --version prints the version.',
     '',
   ].join('\n')
 }

@@ -16,11 +16,11 @@ export function findCommandName([node, script]: Terminal['program'], env: Termin
   return `${isOn('node', node) ? 'node' : shellWord(node)} ${shellWord(script)}`
 }
 
-/** Matches `toolwell VERB` in hints of other packages, but not `npx toolwell VERB` or a path. */
+/** Matches `toolwell COMMAND` in hints of other packages, but not `npx toolwell COMMAND` or a path. */
 const HINT =
   /(?<![\w./\\@-]|npx )toolwell (?=(?:approve|calls|connect|dashboard|doctor|import|inspect|learn|ledger|lock|login|logout|logs|postgres|search|serve|status|stop|token|undo)\b)/g
 
-/** Replaces `toolwell VERB` in a hint by the words that start this command. Do not use it on text from a server or client. */
+/** Replaces `toolwell COMMAND` in a hint by the words that start this command. Do not use it on text from a server or client. */
 export function withCommandName(hint: string, name: string): string {
   return hint.replace(HINT, () => `${name} `)
 }

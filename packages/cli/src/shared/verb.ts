@@ -1,4 +1,7 @@
-/** One verb of the command: its flags, its manual page and its action. */
+/**
+ * One command of `toolwell`, such as `search`: its flags, its manual page and its action. The code says verb, because a command is
+ * also what starts an MCP server.
+ */
 import type { ArgsDef, ParsedArgs } from 'citty'
 import type { Terminal } from './terminal.js'
 
