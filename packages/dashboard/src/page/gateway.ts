@@ -21,7 +21,6 @@ export const connection = signal<'opening' | 'live' | 'lost' | 'ended'>('opening
 export const attention = signal<readonly Attention[]>([])
 /** Newest first. */
 export const calls = signal<readonly CallRow[]>([])
-export const counts = signal<NowAnswer['counts']>({ calls: 0, errors: 0, refused: 0, searches: 0 })
 /** Grow when the gateway says that something changed. A page that reads one of them loads again. */
 export const revisions = { servers: signal(0), tools: signal(0), calls: signal(0), searches: signal(0) }
 /** Where to add a server. */
@@ -135,7 +134,6 @@ export async function loadAll(): Promise<void> {
   session.value = opened
   attention.value = now.attention
   calls.value = now.calls
-  counts.value = now.counts
   for (const revision of Object.values(revisions)) revision.value++
 }
 
@@ -147,17 +145,9 @@ const listeners: { readonly [K in keyof DashboardEvents]: (data: DashboardEvents
   },
   call(call) {
     calls.value = [call, ...calls.value].slice(0, MOST_CALLS)
-    const { calls: ran, errors, refused, ...rest } = counts.value
-    counts.value = {
-      ...rest,
-      calls: ran + (call.outcome === 'refused' ? 0 : 1),
-      errors: errors + (call.outcome === 'error' ? 1 : 0),
-      refused: refused + (call.outcome === 'refused' ? 1 : 0),
-    }
     revisions.calls.value++
   },
   search() {
-    counts.value = { ...counts.value, searches: counts.value.searches + 1 }
     revisions.searches.value++
   },
   attention(now) {
