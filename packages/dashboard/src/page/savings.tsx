@@ -232,7 +232,7 @@ function Bars({ rows }: { rows: readonly BarRow[] }) {
         ))}
       </ol>
       {rows.length > 10 && !isAll && (
-        <Button onClick={() => setAll(true)}>Show all {count(rows.length)}</Button>
+        <Button onClick={() => setAll(true)}>Show {count(rows.length - 10)} more</Button>
       )}
     </>
   )

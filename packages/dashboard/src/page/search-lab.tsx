@@ -63,7 +63,7 @@ export function SearchLab() {
   )
 }
 
-function Found({ found: { query, answer, tokens, isUnclear, matches, others } }: { found: SearchLabAnswer }) {
+function Found({ found: { answer, tokens, isUnclear, matches, others } }: { found: SearchLabAnswer }) {
   return (
     <div class="found" aria-live="polite">
       <Section
@@ -71,8 +71,7 @@ function Found({ found: { query, answer, tokens, isUnclear, matches, others } }:
       >
         {matches.length === 0 ? (
           <Empty title="The answer says that nothing fits">
-            No tool has words like “{visible(query)}”. Try other words, or look at the tools below that came
-            close.
+            Try other words{others.length > 0 && ', or look at the tools that came close'}.
           </Empty>
         ) : (
           isUnclear && <p class="quiet">No tool clearly fits, and the answer says so.</p>
