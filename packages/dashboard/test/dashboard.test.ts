@@ -138,13 +138,13 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
         list,
         JSON.stringify([describedTool('read', { description }), describedTool('write', { description })]),
       )
-    put('Reads the whole file.')
+    put('Reads the whole file and closes it.')
     const config = { mcpServers: { files: entry(oddServer('files', { toolsFrom: list })) } }
     const { page, started, problems, go } = await openDashboard(browser, config)
     const client = await openClient('v2 modern', `${started.url}/mcp`)
     const run = (tool: string) => client.text('run_tool', { name: `files__${tool}`, arguments: {} })
     expect(await run('read')).not.toContain('quarantined')
-    put('Reads half of the file.')
+    put('Reads half of the file, waits and closes it.')
     await go('servers?server=files')
     await page.getByRole('button', { name: 'Restart' }).click()
     await page.getByRole('link', { name: 'Now' }).click()
@@ -153,7 +153,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await page.getByRole('link', { name: 'Review files' }).click()
     const change = page.locator('.change').filter({ hasText: 'read' }).first()
     await eventually(() => change.locator('del').allTextContents()).toEqual(['the whole'])
-    expect(await change.locator('ins').allTextContents()).toEqual(['half of the'])
+    expect(await change.locator('ins').allTextContents()).toEqual(['half of the', ', waits'])
     await page.getByRole('button', { name: 'Approve read' }).click()
     await page.getByText('1 change to approve').waitFor()
     expect(await run('read')).not.toContain('quarantined')
