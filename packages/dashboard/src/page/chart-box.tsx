@@ -55,7 +55,7 @@ export function Chart(props: ChartProps) {
           {series.map(
             ({ label: name, color, values }) =>
               values.some(Boolean) && (
-                <span key={name} class={`key ${color}`}>
+                <span key={name} class="key" style={{ '--key': `var(${color})` }}>
                   {name}
                 </span>
               ),

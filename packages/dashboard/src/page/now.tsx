@@ -28,7 +28,7 @@ export function Now() {
   return (
     <Page
       title="Now"
-      about="Problems and approvals that need you, and the calls of your agents."
+      about="What waits for you, and the calls of your agents."
       aside={data && <Counts {...data} startedAt={opened.startedAt} />}
     >
       {attention.value.length > 0 && <Needs items={attention.value} />}

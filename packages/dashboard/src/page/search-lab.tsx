@@ -113,14 +113,9 @@ function Match({ server, tool, relevance, isLoaded, tokens, reasons }: SearchMat
     <li>
       <div class="match">
         <ToolName server={server} tool={tool} />
-        <span class="quiet">{isLoaded ? `loaded, ${plural(tokens, 'token')}` : 'name only'}</span>
-        <meter
-          min={0}
-          max={1}
-          value={relevance}
-          aria-label={`Relevance of ${visible(tool)}`}
-          title={`Relevance: ${percent(relevance, 1)}`}
-        />
+        <span class="quiet">
+          {isLoaded ? `loaded, ${plural(tokens, 'token')}` : 'name only'}, relevance {percent(relevance, 1)}
+        </span>
       </div>
       <p class="reasons">
         {[...Map.groupBy(reasons, ({ term }) => term)].map(([term, own]) => (

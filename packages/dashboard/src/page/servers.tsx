@@ -131,7 +131,6 @@ function One({ row }: { row: ServerRow }) {
             All servers
           </a>
           <h2 id="server">{visible(name)}</h2>
-          <p class="quiet">{visible(row.description)}</p>
         </div>
         <div class="actions">
           {row.canLogIn && <SignIn set={set} server={name} />}

@@ -84,7 +84,7 @@ const columns: readonly Column<ToolRow>[] = [
     ),
   }),
   textColumn('server', 'Server', ({ server, tool }) => `${server}/${tool}`, {
-    width: 9.5,
+    width: 10,
     cell: ({ server }) => visible(server),
   }),
   {
@@ -94,7 +94,7 @@ const columns: readonly Column<ToolRow>[] = [
     cell: ({ description }) => <span class="quiet">{visible(description)}</span>,
   },
   textColumn('state', 'State', ({ state }) => state, {
-    width: 7.5,
+    width: 8,
     cell: ({ state, why }) => (
       <span
         class={state === 'quarantined' ? 'warn' : state === 'deferred' ? 'quiet' : ''}
@@ -403,51 +403,50 @@ const Lines = ({ files }: { files: readonly FileChange[] }) => (
 /** Changes made here, with undo. */
 function History() {
   const [isOpen, setOpen] = useState(false)
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>Changes</Button>
-      {isOpen && <HistoryDialog onClose={() => setOpen(false)} />}
-    </>
+  const changes = useAnswer<{ readonly changes: readonly ChangeResult[] }>(
+    isOpen ? 'changes' : undefined,
+    revisions.tools.value,
   )
-}
-
-function HistoryDialog({ onClose }: { onClose: () => void }) {
-  const changes = useAnswer<{ readonly changes: readonly ChangeResult[] }>('changes', revisions.tools.value)
   const undo = ({ id }: ChangeResult) =>
     attempt(async () => {
       await post(`changes/${id}/undo`, {})
       revisions.tools.value++
     })
   return (
-    <Dialog isPanel title="Changes" onClose={onClose}>
-      <Answer from={changes}>
-        {({ changes: all }) => (
-          <>
-            {all.length === 0 && (
-              <Empty title="No changes yet">
-                Each change you make here is listed with the lines it wrote, and can be undone.
-              </Empty>
+    <>
+      <Button onClick={() => setOpen(true)}>Changes</Button>
+      {isOpen && (
+        <Dialog isPanel title="Changes" onClose={() => setOpen(false)}>
+          <Answer from={changes}>
+            {({ changes: all }) => (
+              <>
+                {all.length === 0 && (
+                  <Empty title="No changes yet">
+                    Each change you make here is listed with the lines it wrote, and can be undone.
+                  </Empty>
+                )}
+                {all.map((change) => (
+                  <Section
+                    key={change.id}
+                    level="h3"
+                    title={
+                      <>
+                        {visible(change.title)}{' '}
+                        <span class="quiet">
+                          <Ago time={change.time} />
+                        </span>
+                      </>
+                    }
+                    aside={change.isUndoable && <Button onClick={() => undo(change)}>Undo</Button>}
+                  >
+                    <Lines files={change.files} />
+                  </Section>
+                ))}
+              </>
             )}
-            {all.map((change) => (
-              <Section
-                key={change.id}
-                level="h3"
-                title={
-                  <>
-                    {visible(change.title)}{' '}
-                    <span class="quiet">
-                      <Ago time={change.time} />
-                    </span>
-                  </>
-                }
-                aside={change.isUndoable && <Button onClick={() => undo(change)}>Undo</Button>}
-              >
-                <Lines files={change.files} />
-              </Section>
-            ))}
-          </>
-        )}
-      </Answer>
-    </Dialog>
+          </Answer>
+        </Dialog>
+      )}
+    </>
   )
 }
