@@ -138,13 +138,13 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
         list,
         JSON.stringify([describedTool('read', { description }), describedTool('write', { description })]),
       )
-    put('Reads the whole file.')
+    put('Reads the whole file and closes it.')
     const config = { mcpServers: { files: entry(oddServer('files', { toolsFrom: list })) } }
     const { page, started, problems, go } = await openDashboard(browser, config)
     const client = await openClient('v2 modern', `${started.url}/mcp`)
     const run = (tool: string) => client.text('run_tool', { name: `files__${tool}`, arguments: {} })
     expect(await run('read')).not.toContain('quarantined')
-    put('Reads half of the file.')
+    put('Reads half of the file, waits and closes it.')
     await go('servers?server=files')
     await page.getByRole('button', { name: 'Restart' }).click()
     await page.getByRole('link', { name: 'Now' }).click()
@@ -153,7 +153,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await page.getByRole('link', { name: 'Review files' }).click()
     const change = page.locator('.change').filter({ hasText: 'read' }).first()
     await eventually(() => change.locator('del').allTextContents()).toEqual(['the whole'])
-    expect(await change.locator('ins').allTextContents()).toEqual(['half of the'])
+    expect(await change.locator('ins').allTextContents()).toEqual(['half of the', ', waits'])
     await page.getByRole('button', { name: 'Approve read' }).click()
     await page.getByText('1 change to approve').waitFor()
     expect(await run('read')).not.toContain('quarantined')
@@ -188,6 +188,115 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(readFileSync(started.config, 'utf8')).toBe(before)
     await eventually(() => grid.getByText('pinned').count()).toBe(0)
     expect(problems).toEqual([])
+  })
+
+  it('defers, denies, allows and marks many tools, and undoes each', async () => {
+    const tools = [describedTool('read'), describedTool('write')]
+    const both = ['read', 'write']
+    const config = {
+      mcpServers: {
+        one: entry(oddServer('one', { tools }), { alwaysLoad: both }),
+        two: entry(oddServer('two', { tools })),
+        three: entry(oddServer('three', { tools }), { deny: both, readOnly: both }),
+      },
+    }
+    const { page, started, problems, go } = await openDashboard(browser, config)
+    const before = JSON.stringify(config, null, 2)
+    started.write(before)
+    const grid = page.getByRole('grid', { name: 'Tools' })
+    for (const [action, server, shown, title] of [
+      ['Defer', 'one', 'deferred', 'Deferred 2 tools'],
+      ['Deny', 'two', 'denied', 'Denied 2 tools'],
+      ['Mark read-only', 'two', 'read-only', 'Marked 2 tools as read-only'],
+      ['Allow', 'three', 'deferred', 'Allowed 2 tools'],
+      ['Unmark read-only', 'three', 'unknown', 'Unmarked 2 tools as read-only'],
+    ] as const) {
+      const rows = () => grid.getByText(shown, { exact: true }).count()
+      await go(`tools?server=${server}`)
+      await eventually(() => grid.getAttribute('aria-rowcount')).toBe('3')
+      await eventually(rows).toBe(0)
+      await grid.getByRole('row').nth(1).focus()
+      await page.keyboard.press('Control+a')
+      await page.getByRole('toolbar').getByRole('button', { name: action, exact: true }).click()
+      const dialog = page.getByRole('dialog')
+      const lines = dialog.locator(/Mark|Deny/.test(action) ? '.added' : '.removed')
+      await lines.getByText('"write"').first().waitFor()
+      expect(readFileSync(started.config, 'utf8')).toBe(before)
+      await dialog.getByRole('button', { name: 'Write this change' }).click()
+      await page.getByText(title, { exact: true }).waitFor()
+      await eventually(rows).toBe(2)
+      expect(readFileSync(started.config, 'utf8')).not.toBe(before)
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByText('Undone.').waitFor()
+      expect(readFileSync(started.config, 'utf8')).toBe(before)
+      await eventually(rows).toBe(0)
+    }
+    await page.getByRole('button', { name: 'Changes' }).click()
+    await page.getByRole('heading', { name: 'Deferred 2 tools (undone)' }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  it('separates the changed places of a file', async () => {
+    const { page, started, go } = await openDashboard(browser, servers('one', 'two', 'three'))
+    started.write(JSON.stringify(servers('one', 'two', 'three'), null, 2))
+    await go('tools?text=echo')
+    const grid = page.getByRole('grid', { name: 'Tools' })
+    await eventually(() => grid.getAttribute('aria-rowcount')).toBe('4')
+    await grid.getByRole('checkbox', { name: 'Select row 1' }).click()
+    await grid.getByRole('checkbox', { name: 'Select row 3' }).click()
+    await page.getByRole('toolbar').getByRole('button', { name: 'Pin' }).click()
+    await eventually(() => page.getByRole('dialog').locator('.gap').count()).toBe(1)
+  })
+
+  it('fits the window: no page scrolls sideways, and the list of tools scrolls inside alone', async () => {
+    const { page, started, problems, go } = await openDashboard(browser, servers('one', 'two'))
+    const client = await openClient('v2 modern', `${started.url}/mcp`, undefined, 'c'.repeat(80))
+    await client.text('find_tools', { query: 'w'.repeat(5000) })
+    await client.text('run_tool', { name: 'one__echo', arguments: { text: 'w'.repeat(5000) } })
+    const excess = () =>
+      page.evaluate(`(({ scrollWidth, scrollHeight }) => [scrollWidth - innerWidth, scrollHeight - innerHeight])
+        (document.documentElement)`) as Promise<[number, number]>
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const path of [
+        ...PAGES,
+        'servers?server=one',
+        'search?query=echo',
+        `search?query=${'w'.repeat(5000)}`,
+      ]) {
+        await go(path)
+        await eventually(() => page.locator('.loading').count()).toBe(0)
+        const [sideways, down] = await excess()
+        expect(sideways, `${path.slice(0, 30)} at ${width}`).toBeLessThanOrEqual(0)
+        if (path === 'tools' && width === 1280) expect(down).toBeLessThanOrEqual(0)
+      }
+    }
+    expect(problems).toEqual([])
+  })
+
+  it('shows on the first page what the last 30 days saved', async () => {
+    const { page, started } = await openDashboard(browser, servers('one', 'two'))
+    const client = await openClient('v2 modern', `${started.url}/mcp`)
+    await client.list()
+    await client.text('find_tools', { query: 'echo a text' })
+    const figure = page.getByRole('link', { name: /tokens$/ })
+    const saved = await figure.textContent()
+    await figure.click()
+    await page.getByRole('heading', { level: 1, name: 'Savings' }).waitFor()
+    expect(saved).toBe(`${await page.locator('.hero strong').first().textContent()} tokens`)
+  })
+
+  it('says once that the gateway stopped', async () => {
+    const { page, started, go } = await openDashboard(browser, servers('one'))
+    await go('tools')
+    await page.getByRole('grid', { name: 'Tools' }).waitFor()
+    await started.gateway.close()
+    await page.getByText('The gateway does not answer.').waitFor()
+    await page.getByRole('link', { name: 'Servers' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Servers' }).waitFor()
+    await page.getByRole('link', { name: 'Tools' }).click()
+    await page.waitForEvent('requestfailed')
+    expect(await page.getByRole('alert').allTextContents()).toHaveLength(1)
   })
 
   it('finds in the search lab what an agent finds, byte for byte', async () => {

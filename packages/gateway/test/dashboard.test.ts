@@ -75,7 +75,7 @@ describe('changes of the config', () => {
       .map(({ text }) => text.trim())
     expect(added?.join('')).toContain('"write_note"')
     const { body: pinned } = await post<ChangeResult>('changes', pin)
-    expect(pinned).toMatchObject({ isUndoable: true, skipped: [], title: 'Pin 2 tools' })
+    expect(pinned).toMatchObject({ isUndoable: true, skipped: [], title: 'Pinned 2 tools' })
     expect(pinned.files).toEqual(preview.files)
     expect(read()).toContain('// My servers.')
     expect(read()).toContain('// for later')

@@ -49,6 +49,10 @@ export function CallTable({ label, calls }: { label: string; calls: readonly Cal
   )
 }
 
+/** A call that was not run has no bytes. */
+const size = (tokens: number, length: number) =>
+  plural(tokens, 'token') + (length > 0 ? `, ${bytes(length)}` : '')
+
 function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
   const detail = useAnswer<CallDetail>(`calls/${call.id}`)
   const { outcome, reason, project, principal, client } = call
@@ -56,8 +60,8 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
     <Dialog isPanel title={<ToolName {...call} />} onClose={onClose}>
       {outcome !== 'ok' && (
         <Problem>
-          {outcome === 'error' ? 'The call failed.' : 'The gateway did not run the call.'}{' '}
-          {visible(reason ?? '')}
+          {outcome === 'error' ? 'The call failed.' : 'The gateway did not run the call.'}
+          {reason !== undefined && ` Reason: ${visible(reason)}`}
         </Problem>
       )}
       <Facts
@@ -66,8 +70,8 @@ function CallDialog({ call, onClose }: { call: CallRow; onClose: () => void }) {
           ['Took', duration(call.milliseconds)],
           ['Client', visible(principal === client ? client : `${client} (${principal})`)],
           ['Project', visible(project)],
-          ['Arguments', `${plural(call.tokensIn, 'token')}, ${bytes(call.bytesIn)}`],
-          ['Result', `${plural(call.tokensOut, 'token')}, ${bytes(call.bytesOut)}`],
+          ['Arguments', size(call.tokensIn, call.bytesIn)],
+          ['Result', size(call.tokensOut, call.bytesOut)],
         ]}
       />
       <Answer from={detail}>

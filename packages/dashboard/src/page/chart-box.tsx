@@ -52,11 +52,14 @@ export function Chart(props: ChartProps) {
               })}
         </span>
         <span class="legend">
-          {series.map(({ label: name, color }) => (
-            <span key={name} class={`key ${color}`}>
-              {name}
-            </span>
-          ))}
+          {series.map(
+            ({ label: name, color, values }) =>
+              values.some(Boolean) && (
+                <span key={name} class="key" style={{ '--key': `var(${color})` }}>
+                  {name}
+                </span>
+              ),
+          )}
         </span>
       </figcaption>
       <div ref={box} class="canvas" />

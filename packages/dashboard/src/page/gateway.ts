@@ -21,7 +21,6 @@ export const connection = signal<'opening' | 'live' | 'lost' | 'ended'>('opening
 export const attention = signal<readonly Attention[]>([])
 /** Newest first. */
 export const calls = signal<readonly CallRow[]>([])
-export const counts = signal<NowAnswer['counts']>({ calls: 0, errors: 0, refused: 0, searches: 0 })
 /** Grow when the gateway says that something changed. A page that reads one of them loads again. */
 export const revisions = { servers: signal(0), tools: signal(0), calls: signal(0), searches: signal(0) }
 /** Where to add a server. */
@@ -93,39 +92,25 @@ const answers = new Map<string, unknown>()
 /** Loads an address of the API, and again after its revision grows, at most every second. */
 export function useAnswer<T>(path: string | undefined, revision = 0): Loaded<T> {
   const [state, setState] = useState<{ path: string | undefined; error?: string }>({ path })
-  const loader = useRef<{ load: () => void; at: number; timer?: ReturnType<typeof setTimeout> | undefined }>({
-    load: () => {},
-    at: 0,
-  })
+  const last = useRef({ path, at: 0 })
   useEffect(() => {
     if (path === undefined) return
-    const own = loader.current
     let isCurrent = true
-    own.load = () => {
-      own.timer = undefined
-      own.at = Date.now()
-      get<T>(path)
-        .then((data) => {
-          answers.set(path, data)
-          if (isCurrent) setState({ path })
-        })
-        .catch((error: Error) => isCurrent && setState({ path, error: error.message }))
+    const load = async () => {
+      last.current = { path, at: Date.now() }
+      const error = await get<T>(path).then(
+        (data) => void answers.set(path, data),
+        (reason: Error) => reason,
+      )
+      if (isCurrent) setState({ path, ...(error && { error: error.message }) })
     }
-    own.load()
+    const { path: before, at } = last.current
+    const timer = setTimeout(load, before === path ? Math.max(0, at + 1000 - Date.now()) : 0)
     return () => {
       isCurrent = false
-      clearTimeout(own.timer)
-      own.timer = undefined
-      own.load = () => {}
+      clearTimeout(timer)
     }
-  }, [path])
-  const first = useRef(revision)
-  useEffect(() => {
-    const own = loader.current
-    if (revision !== first.current && own.timer === undefined)
-      own.timer = setTimeout(() => own.load(), own.at + 1000 - Date.now())
-    first.current = revision
-  }, [revision])
+  }, [path, revision])
   const data = path === undefined ? undefined : (answers.get(path) as T | undefined)
   return { data, error: state.path === path ? state.error : undefined }
 }
@@ -135,7 +120,6 @@ export async function loadAll(): Promise<void> {
   session.value = opened
   attention.value = now.attention
   calls.value = now.calls
-  counts.value = now.counts
   for (const revision of Object.values(revisions)) revision.value++
 }
 
@@ -147,17 +131,9 @@ const listeners: { readonly [K in keyof DashboardEvents]: (data: DashboardEvents
   },
   call(call) {
     calls.value = [call, ...calls.value].slice(0, MOST_CALLS)
-    const { calls: ran, errors, refused, ...rest } = counts.value
-    counts.value = {
-      ...rest,
-      calls: ran + (call.outcome === 'refused' ? 0 : 1),
-      errors: errors + (call.outcome === 'error' ? 1 : 0),
-      refused: refused + (call.outcome === 'refused' ? 1 : 0),
-    }
     revisions.calls.value++
   },
   search() {
-    counts.value = { ...counts.value, searches: counts.value.searches + 1 }
     revisions.searches.value++
   },
   attention(now) {

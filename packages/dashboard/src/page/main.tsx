@@ -130,7 +130,13 @@ function App() {
           </p>
         )}
         {session.value &&
-          (shown ? <shown.View /> : <Empty title="There is no such page">Choose one on the left.</Empty>)}
+          (shown ? (
+            <shown.View />
+          ) : (
+            <Empty title="There is no such page">
+              <a href={pathTo('now')}>Go to the first page</a>
+            </Empty>
+          ))}
       </main>
       <Message />
       <div class="reader" role="status">
@@ -144,8 +150,8 @@ function App() {
 const Ended = () => (
   <main id="main" class="ended">
     <Empty title="This browser no longer has access">
-      The gateway was restarted, or you did not use this page for a day. Run{' '}
-      <code>{session.value?.linkCommand ?? 'toolwell dashboard'}</code> in a terminal for a new link.
+      The gateway was restarted, or you did not use this page for a day. Get a new link in a terminal:
+      <code class="command">{session.value?.linkCommand ?? 'toolwell dashboard'}</code>
     </Empty>
   </main>
 )

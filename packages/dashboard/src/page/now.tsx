@@ -3,14 +3,13 @@ import type { Attention, ClientRow, LoginAnswer, NowAnswer } from '@toolwell/gat
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { CallTable } from './calls.js'
-import { count, duration, exactTime, plural, shortFolder, visible } from './format.js'
+import { count, duration, exactTime, plural, short, shortFolder, visible } from './format.js'
 import {
   attempt,
   attention,
   calls,
   clock,
   configFile,
-  counts,
   post,
   revisions,
   session,
@@ -18,28 +17,38 @@ import {
   useAnswer,
 } from './gateway.js'
 import { pathTo } from './router.js'
-import { Ago, Answer, Button, Copy, Empty, Page, Section } from './ui.js'
+import { Ago, Button, Copy, Empty, Page, Section } from './ui.js'
 
 export function Now() {
+  const changes = revisions.calls.value + revisions.searches.value
+  const { data } = useAnswer<NowAnswer>('now', Math.floor(clock.value / 10_000) + changes)
   const opened = session.value
   if (!opened) return null
   const hasServers = opened.sets.some(({ servers }) => servers > 0)
   return (
     <Page
       title="Now"
-      about="Problems and approvals that need you, and the calls of your agents."
-      aside={<Counts startedAt={opened.startedAt} />}
+      about="What waits for you, and the calls of your agents."
+      aside={data && <Counts {...data} startedAt={opened.startedAt} />}
     >
       {attention.value.length > 0 && <Needs items={attention.value} />}
       {hasServers ? <Stream /> : <FirstServer />}
-      <Clients />
+      {data && data.clients.length > 0 && <Clients clients={data.clients} />}
     </Page>
   )
 }
 
-const Counts = ({ startedAt }: { startedAt: number }) => {
-  const { calls: ran, errors, refused, searches } = counts.value
+const Counts = ({ counts, saved = 0, startedAt }: NowAnswer & { readonly startedAt: number }) => {
+  const { calls: ran, errors, refused, searches } = counts
   const figures = [
+    [
+      saved < 0 ? 'lost' : 'saved',
+      saved !== 0 && (
+        <a class={saved < 0 ? 'bad' : ''} href={pathTo('savings')} title="In the last 30 days, estimated">
+          {short(Math.abs(saved))} tokens
+        </a>
+      ),
+    ],
     ['calls', count(ran)],
     ['failed', <span class={errors > 0 ? 'bad' : ''}>{count(errors)}</span>],
     ['refused', count(refused)],
@@ -48,12 +57,15 @@ const Counts = ({ startedAt }: { startedAt: number }) => {
   ] as const
   return (
     <dl class="figures">
-      {figures.map(([label, figure]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>{figure}</dd>
-        </div>
-      ))}
+      {figures.map(
+        ([label, figure]) =>
+          figure !== false && (
+            <div key={label}>
+              <dt>{label}</dt>
+              <dd>{figure}</dd>
+            </div>
+          ),
+      )}
     </dl>
   )
 }
@@ -220,31 +232,29 @@ function Stream() {
       ) : (
         <Empty title="No calls yet">
           Each call of a tool appears here as it happens. Connect a client to{' '}
-          <code>{session.value?.address}</code>, or run <code>{session.value?.command} connect</code>.
+          <code>{session.value?.address}</code>
+          {/* That command connects clients to the usual gateway. */}
+          {!session.value?.linkCommand.includes('--folder') && (
+            <>
+              , or run <code>{session.value?.command} connect</code>
+            </>
+          )}
+          .
         </Empty>
       )}
     </Section>
   )
 }
 
-function Clients() {
-  const now = useAnswer<NowAnswer>('now', Math.floor(clock.value / 10_000) + revisions.calls.value)
-  return (
-    <Answer from={now}>
-      {({ clients }) =>
-        clients.length > 0 && (
-          <Section title="Clients">
-            <ul class="clients">
-              {clients.map((client) => (
-                <Client key={`${client.name} ${client.endpoint} ${client.joinedAt}`} {...client} />
-              ))}
-            </ul>
-          </Section>
-        )
-      }
-    </Answer>
-  )
-}
+const Clients = ({ clients }: Pick<NowAnswer, 'clients'>) => (
+  <Section title="Clients">
+    <ul class="clients">
+      {clients.map((client) => (
+        <Client key={`${client.name} ${client.endpoint} ${client.joinedAt}`} {...client} />
+      ))}
+    </ul>
+  </Section>
+)
 
 const Client = ({ name, kind, endpoint, project, calls: ran, searches, lastSeen }: ClientRow) => (
   <li>

@@ -2,11 +2,11 @@
 import type { SavingsAnswer, SavingsRow } from '@toolwell/gateway/api'
 import { useState } from 'preact/hooks'
 import { Chart } from './chart-box.js'
-import { addUp, count, percent, plural, short } from './format.js'
+import { addUp, percent, plural, short } from './format.js'
 import { revisions, session, useAnswer } from './gateway.js'
 import { pathTo, place, setQuery } from './router.js'
 import { type Column, numberColumn, Table, textColumn } from './table.js'
-import { Answer, Button, Choices, Empty, Page, Section, ToolName } from './ui.js'
+import { Answer, Choices, Empty, Page, Section, ToolName } from './ui.js'
 
 const DAY = 86_400_000
 const PERIODS = [
@@ -81,6 +81,7 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
         <Section title="Tools that returned the most tokens">
           {responses.length > 0 ? (
             <Bars
+              sort="response"
               rows={responses.map(({ calls, tokens, largest, ...tool }) => ({
                 ...tool,
                 tokens,
@@ -95,7 +96,7 @@ function Report({ answer, from, days }: { answer: SavingsAnswer; from: number; d
         </Section>
         <Section title="Largest definitions">
           {definitions.length > 0 ? (
-            <Bars rows={definitions} />
+            <Bars sort="definition" rows={definitions} />
           ) : (
             <Empty title="No tools yet">The tools with the longest definitions are listed here.</Empty>
           )}
@@ -211,14 +212,12 @@ interface BarRow {
   readonly note?: string
 }
 
-function Bars({ rows }: { rows: readonly BarRow[] }) {
-  const [isAll, setAll] = useState(false)
+function Bars({ rows, sort }: { rows: readonly BarRow[]; sort: string }) {
   const most = Math.max(...rows.map(({ tokens }) => tokens), 1)
-  const shown = isAll ? rows : rows.slice(0, 10)
   return (
     <>
       <ol class="bars">
-        {shown.map(({ server, tool, tokens, note }) => (
+        {rows.slice(0, 10).map(({ server, tool, tokens, note }) => (
           <li key={`${server}/${tool}`} title={note}>
             <span class="bar" style={{ width: `${(100 * tokens) / most}%` }} />
             <a href={pathTo('tools', { text: tool, server })}>
@@ -231,9 +230,7 @@ function Bars({ rows }: { rows: readonly BarRow[] }) {
           </li>
         ))}
       </ol>
-      {rows.length > 10 && !isAll && (
-        <Button onClick={() => setAll(true)}>Show all {count(rows.length)}</Button>
-      )}
+      {rows.length > 10 && <a href={pathTo('tools', { sort, down: '1' })}>Show all tools</a>}
     </>
   )
 }

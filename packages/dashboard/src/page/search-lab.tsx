@@ -63,7 +63,7 @@ export function SearchLab() {
   )
 }
 
-function Found({ found: { query, answer, tokens, isUnclear, matches, others } }: { found: SearchLabAnswer }) {
+function Found({ found: { answer, tokens, isUnclear, matches, others } }: { found: SearchLabAnswer }) {
   return (
     <div class="found" aria-live="polite">
       <Section
@@ -71,8 +71,7 @@ function Found({ found: { query, answer, tokens, isUnclear, matches, others } }:
       >
         {matches.length === 0 ? (
           <Empty title="The answer says that nothing fits">
-            No tool has words like “{visible(query)}”. Try other words, or look at the tools below that came
-            close.
+            Try other words{others.length > 0 && ', or look at the tools that came close'}.
           </Empty>
         ) : (
           isUnclear && <p class="quiet">No tool clearly fits, and the answer says so.</p>
@@ -114,14 +113,9 @@ function Match({ server, tool, relevance, isLoaded, tokens, reasons }: SearchMat
     <li>
       <div class="match">
         <ToolName server={server} tool={tool} />
-        <span class="quiet">{isLoaded ? `loaded, ${plural(tokens, 'token')}` : 'name only'}</span>
-        <meter
-          min={0}
-          max={1}
-          value={relevance}
-          aria-label={`Relevance of ${visible(tool)}`}
-          title={`Relevance: ${percent(relevance, 1)}`}
-        />
+        <span class="quiet">
+          {isLoaded ? `loaded, ${plural(tokens, 'token')}` : 'name only'}, relevance {percent(relevance, 1)}
+        </span>
       </div>
       <p class="reasons">
         {[...Map.groupBy(reasons, ({ term }) => term)].map(([term, own]) => (

@@ -22,7 +22,7 @@ const STATE: Readonly<Record<ServerState, readonly [string, '' | 'bad' | 'warn',
   cached: ['not started', '', 'Its tools are known from an earlier start. It starts with its first call.'],
   connecting: ['starting', '', 'The gateway is starting it.'],
   ready: ['running', '', 'It answers calls.'],
-  idle: ['idle', '', 'The gateway stopped it because nobody used it. It starts with its next call.'],
+  idle: ['idle', '', 'It is not running, because nobody uses it. It starts with its next call.'],
   failed: ['failed', 'bad', 'It could not be started, or it ended.'],
   disabled: ['disabled', '', 'The config disables it.'],
   quarantined: ['quarantined', 'warn', 'It waits for your approval.'],
@@ -131,7 +131,6 @@ function One({ row }: { row: ServerRow }) {
             All servers
           </a>
           <h2 id="server">{visible(name)}</h2>
-          <p class="quiet">{visible(row.description)}</p>
         </div>
         <div class="actions">
           {row.canLogIn && <SignIn set={set} server={name} />}
@@ -182,7 +181,8 @@ function One({ row }: { row: ServerRow }) {
 }
 
 function Processes({ row: { processes, starts, sharedBy } }: { row: ServerRow }) {
-  if (processes.length === 0) return <>none now, {plural(starts, 'start')} since the gateway started</>
+  if (processes.length === 0)
+    return <>none now{starts > 0 && `, started ${starts === 1 ? 'once' : `${count(starts)} times`} before`}</>
   const shared = {
     everyone: 'shared by all clients',
     folder: 'one for each folder',
@@ -284,7 +284,7 @@ function Definition({ tool, state, description, definition, tokens }: Definition
         <span class="name">{visible(tool)}</span>
         <span class="quiet cut">{visible(description)}</span>
         <span class={state === 'quarantined' ? 'warn' : 'quiet'}>{state}</span>
-        <span class="quiet number">{plural(tokens, 'token')}</span>
+        <span class="quiet number">{tokens > 0 && plural(tokens, 'token')}</span>
       </summary>
       {isOpen && <Scroll label={`Definition of ${visible(tool)}`}>{visible(indentJson(definition))}</Scroll>}
     </details>
@@ -293,11 +293,10 @@ function Definition({ tool, state, description, definition, tokens }: Definition
 
 const Findings = ({ findings }: { findings: readonly FindingRow[] }) => (
   <ul class="findings">
-    {findings.map(({ severity, tool, detail, fix }) => (
+    {findings.map(({ severity, tool, detail }) => (
       <li key={`${tool} ${detail}`} class={severity === 'hard' ? 'bad' : ''}>
         {tool !== undefined && <code>{visible(tool)} </code>}
         {visible(detail)}
-        {fix !== undefined && <span class="fix">{visible(fix)}</span>}
       </li>
     ))}
   </ul>
@@ -305,7 +304,7 @@ const Findings = ({ findings }: { findings: readonly FindingRow[] }) => (
 
 function Change({ server, change }: { server: ServerDetail; change: DefinitionChange }) {
   const { kind, tool, reason, fields, findings, isPoisoned, seen } = change
-  const name = tool ?? 'The server itself'
+  const name = tool ?? server.name
   return (
     <div class="change">
       <h4>
@@ -349,7 +348,7 @@ function Decide({ server: { set, name: server }, what, name, tool, seen, isPoiso
   const [isSure, setSure] = useState(false)
   const decide = (decision: 'approve' | 'reject') =>
     attempt(async () => {
-      const { written, change } = await post<ApprovalAnswer>('approvals', {
+      const { change } = await post<ApprovalAnswer>('approvals', {
         set,
         server,
         what,
@@ -359,7 +358,7 @@ function Decide({ server: { set, name: server }, what, name, tool, seen, isPoiso
         ...(isPoisoned && isSure ? { despiteFindings: true } : {}),
       })
       if (change) offerUndo(change)
-      else toast.value = { text: `Approved in ${visible(written)}` }
+      else toast.value = { text: `Approved ${visible(name)}.` }
       revisions.servers.value++
       revisions.tools.value++
     })

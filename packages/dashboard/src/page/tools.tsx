@@ -28,10 +28,10 @@ const RISKS: Readonly<Record<Risk, readonly [string, string]>> = {
 const STATES = ['pinned', 'eager', 'deferred', 'denied', 'quarantined'] as const satisfies ToolState[]
 
 const ACTIONS: readonly (readonly [ToolAction, string, string])[] = [
-  ['pin', 'Pin', 'Send in every request'],
-  ['defer', 'Defer', 'Hide until a search finds it'],
-  ['deny', 'Deny', 'Hide it from every agent'],
-  ['allow', 'Allow', 'Remove it from the deny list'],
+  ['pin', 'Pin', 'Agents get it in every request'],
+  ['defer', 'Defer', 'Agents get it when a search finds it'],
+  ['deny', 'Deny', 'No agent can find or call it'],
+  ['allow', 'Allow', 'The config no longer denies it'],
   ['read-only', 'Mark read-only', 'Agents may run it with run_read_only_tool'],
   ['not-read-only', 'Unmark read-only', 'Agents must run it with run_tool'],
 ]
@@ -53,7 +53,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   },
   searched: {
     title: 'Often searched',
-    about: 'Agents searched for each of these at least three times. A pinned tool needs no search.',
+    about: 'Agents called each of these at least three times after a search. A pinned tool needs no search.',
     has: ({ searched, state }) => searched >= 3 && state === 'deferred',
     sort: { key: 'searched', isDescending: true },
   },
@@ -84,7 +84,7 @@ const columns: readonly Column<ToolRow>[] = [
     ),
   }),
   textColumn('server', 'Server', ({ server, tool }) => `${server}/${tool}`, {
-    width: 8.5,
+    width: 10,
     cell: ({ server }) => visible(server),
   }),
   {
@@ -94,7 +94,7 @@ const columns: readonly Column<ToolRow>[] = [
     cell: ({ description }) => <span class="quiet">{visible(description)}</span>,
   },
   textColumn('state', 'State', ({ state }) => state, {
-    width: 6.5,
+    width: 8,
     cell: ({ state, why }) => (
       <span
         class={state === 'quarantined' ? 'warn' : state === 'deferred' ? 'quiet' : ''}
@@ -119,7 +119,7 @@ const columns: readonly Column<ToolRow>[] = [
   {
     key: 'used',
     title: 'Last use',
-    width: 6.5,
+    width: 7.5,
     isNumber: true,
     cell: ({ lastUsed }) =>
       lastUsed === undefined ? <span class="quiet">never</span> : <Ago time={lastUsed} />,
@@ -228,7 +228,7 @@ function ToolTable({ all }: { all: readonly ToolRow[] }) {
       {rows.length === 0 ? (
         <Empty title="No matching tools">
           {name === 'searched'
-            ? 'A deferred tool is listed here after agents searched for it and called it three times.'
+            ? 'A deferred tool is listed here when agents have called it three times after a search.'
             : 'No tool matches all filters.'}{' '}
           <a href={pathTo('tools')}>Show all tools</a>
         </Empty>
@@ -373,6 +373,12 @@ function ChangeDialog({ request, onClose }: { request: ChangeRequest; onClose: (
 
 const MARKS = { kept: ' ', added: '+', removed: '−' } as const
 
+/** Lines are left out before this one. */
+const isGap = (lines: FileChange['lines'], at: number) =>
+  lines[at]?.kind === 'kept' &&
+  lines[at - 1]?.kind === 'kept' &&
+  lines[at].line !== (lines[at - 1]?.line ?? 0) + 1
+
 const Lines = ({ files }: { files: readonly FileChange[] }) => (
   <>
     {files.map(({ path, lines }) => (
@@ -381,8 +387,8 @@ const Lines = ({ files }: { files: readonly FileChange[] }) => (
           <code>{visible(path)}</code>
         </h3>
         <ol tabIndex={0}>
-          {lines.map(({ kind, line, text }) => (
-            <li key={`${kind}${line}`} class={kind}>
+          {lines.map(({ kind, line, text }, at) => (
+            <li key={`${kind}${line}`} class={isGap(lines, at) ? 'gap' : kind}>
               <span>{line}</span>
               <span>{MARKS[kind]}</span>
               <code>{visible(text)}</code>
@@ -397,51 +403,50 @@ const Lines = ({ files }: { files: readonly FileChange[] }) => (
 /** Changes made here, with undo. */
 function History() {
   const [isOpen, setOpen] = useState(false)
-  return (
-    <>
-      <Button onClick={() => setOpen(true)}>Changes</Button>
-      {isOpen && <HistoryDialog onClose={() => setOpen(false)} />}
-    </>
+  const changes = useAnswer<{ readonly changes: readonly ChangeResult[] }>(
+    isOpen ? 'changes' : undefined,
+    revisions.tools.value,
   )
-}
-
-function HistoryDialog({ onClose }: { onClose: () => void }) {
-  const changes = useAnswer<{ readonly changes: readonly ChangeResult[] }>('changes', revisions.tools.value)
   const undo = ({ id }: ChangeResult) =>
     attempt(async () => {
       await post(`changes/${id}/undo`, {})
       revisions.tools.value++
     })
   return (
-    <Dialog isPanel title="Changes" onClose={onClose}>
-      <Answer from={changes}>
-        {({ changes: all }) => (
-          <>
-            {all.length === 0 && (
-              <Empty title="No changes yet">
-                Each change you make here is listed with the lines it wrote, and can be undone.
-              </Empty>
+    <>
+      <Button onClick={() => setOpen(true)}>Changes</Button>
+      {isOpen && (
+        <Dialog isPanel title="Changes" onClose={() => setOpen(false)}>
+          <Answer from={changes}>
+            {({ changes: all }) => (
+              <>
+                {all.length === 0 && (
+                  <Empty title="No changes yet">
+                    Each change you make here is listed with the lines it wrote, and can be undone.
+                  </Empty>
+                )}
+                {all.map((change) => (
+                  <Section
+                    key={change.id}
+                    level="h3"
+                    title={
+                      <>
+                        {visible(change.title)}{' '}
+                        <span class="quiet">
+                          <Ago time={change.time} />
+                        </span>
+                      </>
+                    }
+                    aside={change.isUndoable && <Button onClick={() => undo(change)}>Undo</Button>}
+                  >
+                    <Lines files={change.files} />
+                  </Section>
+                ))}
+              </>
             )}
-            {all.map((change) => (
-              <Section
-                key={change.id}
-                level="h3"
-                title={
-                  <>
-                    {visible(change.title)}{' '}
-                    <span class="quiet">
-                      <Ago time={change.time} />
-                    </span>
-                  </>
-                }
-                aside={change.isUndoable && <Button onClick={() => undo(change)}>Undo</Button>}
-              >
-                <Lines files={change.files} />
-              </Section>
-            ))}
-          </>
-        )}
-      </Answer>
-    </Dialog>
+          </Answer>
+        </Dialog>
+      )}
+    </>
   )
 }

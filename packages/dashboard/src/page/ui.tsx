@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ago, exactTime, visible } from './format.js'
-import { announcement, clock, type Loaded } from './gateway.js'
+import { announcement, clock, connection, type Loaded } from './gateway.js'
 
 const ICONS = {
   now: 'M2 9h3l2-5 3 9 2-4h2',
@@ -96,7 +96,7 @@ export const Empty = ({ title, children }: { title: string; children: ComponentC
 export function Answer<T>({ from, children }: { from: Loaded<T>; children: (data: T) => ComponentChildren }) {
   return (
     <>
-      {from.error !== undefined && <Problem>{from.error}</Problem>}
+      {from.error !== undefined && connection.value !== 'lost' && <Problem>{from.error}</Problem>}
       {from.data !== undefined
         ? children(from.data)
         : from.error === undefined && <div class="loading" aria-busy="true" />}

@@ -70,8 +70,14 @@ function tidy(parts: readonly DiffPart[]): DiffPart[] {
   let removed = ''
   let added = ''
   const flush = () => {
+    // A blank at the end of both stays.
+    const [end = ''] = /\s+$/.exec(removed) ?? []
+    const blank = added.endsWith(end) ? end : ''
+    removed = removed.slice(0, removed.length - blank.length)
+    added = added.slice(0, added.length - blank.length)
     if (removed !== '') made.push({ kind: 'removed', text: removed })
     if (added !== '') made.push({ kind: 'added', text: added })
+    if (blank !== '') made.push({ kind: 'same', text: blank })
     removed = added = ''
   }
   parts.forEach((part, index) => {

@@ -166,7 +166,8 @@ function CallList() {
             </>
           ) : (
             <Empty title="No matching calls">
-              The latest 2,000 calls are kept with their details. <a href={pathTo('work')}>Show all calls</a>
+              This list has the latest 2,000 calls since the gateway started.{' '}
+              <a href={pathTo('work')}>Show all calls</a>
             </Empty>
           )
         }}

@@ -63,6 +63,8 @@ export interface NowAnswer {
     readonly refused: number
     readonly searches: number
   }
+  /** Tokens saved in 30 days. Undefined if no client listed tools. */
+  readonly saved?: number
 }
 
 /** Something that needs the user. `id` stays the same while it lasts. */

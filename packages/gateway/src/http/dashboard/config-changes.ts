@@ -53,13 +53,14 @@ export interface ConfigChangesOptions {
   readonly now: () => number
 }
 
-const ACTIONS: Readonly<Record<ToolAction, string>> = {
-  pin: 'Pin',
-  defer: 'Defer',
-  deny: 'Deny',
-  allow: 'Allow',
-  'read-only': 'Mark as read-only:',
-  'not-read-only': 'No longer mark as read-only:',
+/** The title of a change, with `*` for its tools. */
+const TITLES: Readonly<Record<ToolAction, string>> = {
+  pin: 'Pinned *',
+  defer: 'Deferred *',
+  deny: 'Denied *',
+  allow: 'Allowed *',
+  'read-only': 'Marked * as read-only',
+  'not-read-only': 'Unmarked * as read-only',
 }
 
 const MOST_KEPT = 50
@@ -89,7 +90,11 @@ export class ConfigChanges {
     const [first] = request.tools
     const what =
       request.tools.length === 1 && first ? `${first.server}/${first.tool}` : `${request.tools.length} tools`
-    return this.#write(`${ACTIONS[request.action]} ${what}`, drafts, skipped)
+    return this.#write(
+      TITLES[request.action].replace('*', () => what),
+      drafts,
+      skipped,
+    )
   }
 
   /** Writes `"enabled": false`. */
@@ -97,7 +102,7 @@ export class ConfigChanges {
     const { server: config } = this.#options.sets.findServer(set, server)
     const { path, text } = open(config)
     const after = editEntries(text, path, [{ server, key: 'enabled', set: false }])
-    return this.#write(`Disable ${server}`, [{ path, before: text, after }], [])
+    return this.#write(`Disabled ${server}`, [{ path, before: text, after }], [])
   }
 
   undo(id: string): ChangeResult {
@@ -191,8 +196,8 @@ function readRequest(body: Readonly<Record<string, unknown>>): ChangeRequest {
     const { set, server, tool } = (each ?? {}) as Partial<ToolName>
     return [set, server, tool].every((text) => typeof text === 'string')
   }
-  if (typeof action !== 'string' || !Object.hasOwn(ACTIONS, action))
-    throw new ApiError(400, 'unknown-action', `action must be one of ${Object.keys(ACTIONS).join(', ')}.`)
+  if (typeof action !== 'string' || !Object.hasOwn(TITLES, action))
+    throw new ApiError(400, 'unknown-action', `action must be one of ${Object.keys(TITLES).join(', ')}.`)
   if (!Array.isArray(tools) || tools.length === 0 || tools.length > MOST_TOOLS || !tools.every(isTool))
     throw new ApiError(400, 'no-tools', 'tools must be a list of { set, server, tool }.')
   return { action, tools }
@@ -286,7 +291,8 @@ function removeFrom(keys: readonly string[], tool: string, entry: Entry, matches
 
 function describe({ id, time, title, drafts, skipped, isUndone }: Applied): ChangeResult {
   const isUndoable = !isUndone && drafts.every(({ path, after }) => read(path) === after)
-  return { id, time, title, files: drafts.map(showDraft), skipped, isUndoable }
+  const shown = isUndone ? `${title} (undone)` : title
+  return { id, time, title: shown, files: drafts.map(showDraft), skipped, isUndoable }
 }
 
 const CONTEXT = 3

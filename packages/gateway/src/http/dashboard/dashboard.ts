@@ -23,7 +23,7 @@ import { EventStreams } from './events.js'
 import { SearchLab } from './search-lab.js'
 import { ServerPages } from './server-detail.js'
 import { listToolRows, type NamedSet, Sets, serverRow, summarise, wholeView } from './sets.js'
-import { showSavings, showWork } from './sums.js'
+import { showSavings, showWork, sumSaved } from './sums.js'
 
 export interface DashboardOptions {
   /** Folder of the built page, with its `index.html`. Undefined: only the API. */
@@ -142,6 +142,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
         calls: listCalls(recorder.calls, { limit: '100' }).calls,
         clients: listClients(clients),
         counts: { calls, errors: failed, refused, searches },
+        ...dropUndefined({ saved: sumSaved(stats, sets.find(undefined), now()) }),
       }
     },
     calls: (query) => listCalls(recorder.calls, query),

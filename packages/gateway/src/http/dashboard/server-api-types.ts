@@ -185,7 +185,6 @@ export interface FindingRow {
   readonly severity: 'hard' | 'soft'
   readonly tool?: string
   readonly detail: string
-  readonly fix?: string
 }
 
 /**

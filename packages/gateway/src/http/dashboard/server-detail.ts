@@ -55,9 +55,9 @@ export class ServerPages {
         tokens: definitionTokens,
       })),
       instructions: definition?.instructions ?? '',
-      findings: findings.map(({ severity, tool, detail, fix }) => ({
+      findings: findings.map(({ severity, tool, detail }) => ({
         severity,
-        ...dropUndefined({ tool, fix }),
+        ...dropUndefined({ tool }),
         detail,
       })),
       commands: approvals.commands(set, name),

@@ -88,7 +88,7 @@ export function adviseServer({ name, state, reason, isWaiting, quarantined }: Se
   if (state !== 'failed') return ''
   if (/ENOENT|not found|does not exist/.test(reason))
     return 'Check "command" and "args" of its entry: the program or a file that it needs is missing.'
-  return 'Fix its entry in the config, then restart it. Its log says more.'
+  return 'Fix its entry in the config, then restart it.'
 }
 
 export function serverRow(set: NamedSet, report: ServerReport): ServerRow {

@@ -58,17 +58,23 @@ function readTime(text: string): number {
   throw new ApiError(400, 'not-a-time', 'from must be milliseconds since the epoch.')
 }
 
-export function showSavings(stats: CallStats, set: NamedSet, { from = '0' }: Query): SavingsAnswer {
-  const view = wholeView(set.serverSet)
-  const { all, list } = countDefinitions(view)
+/** Tokens saved since midnight UTC 29 days ago, which the page of savings shows as 30 days. Undefined if no client listed tools. */
+export function sumSaved(stats: CallStats, set: NamedSet, now: number): number | undefined {
+  const { list } = countDefinitions(wholeView(set.serverSet))
+  const days = listSavings(stats, list, now - (now % DAY) - 29 * DAY)
+  return days.some(({ lists }) => lists > 0) ? days.reduce((sum, { saved }) => sum + saved, 0) : undefined
+}
+
+/** By day and client. `list`: tokens of the list that a client gets now. */
+function listSavings(stats: CallStats, list: number, from: number): SavingsRow[] {
   const rows = new Map<string, SlotStats[]>()
   for (const slot of stats.slots()) {
     const start = slot.start - (slot.start % DAY)
-    if (start < readTime(from) || slot.lists + slot.searches + slot.calls + slot.refused === 0) continue
+    if (start < from || slot.lists + slot.searches + slot.calls + slot.refused === 0) continue
     const key = JSON.stringify([start, slot.client])
     rows.set(key, [...(rows.get(key) ?? []), slot])
   }
-  const days = [...rows.entries()].map(([key, slots]): SavingsRow => {
+  return [...rows.entries()].map(([key, slots]): SavingsRow => {
     const [start, client] = JSON.parse(key) as [number, string]
     const sum = (read: (slot: SlotStats) => number) => slots.reduce((total, slot) => total + read(slot), 0)
     const lists = sum((slot) => slot.lists)
@@ -81,6 +87,12 @@ export function showSavings(stats: CallStats, set: NamedSet, { from = '0' }: Que
     const saved = everything - listTokens - answerTokens - roundTokens
     return { start, client, lists, everything, listTokens, searches, answerTokens, roundTokens, saved }
   })
+}
+
+export function showSavings(stats: CallStats, set: NamedSet, { from = '0' }: Query): SavingsAnswer {
+  const view = wholeView(set.serverSet)
+  const { all, list } = countDefinitions(view)
+  const days = listSavings(stats, list, readTime(from))
   const total = (read: (row: SavingsRow) => number) => days.reduce((sum, row) => sum + read(row), 0)
   const costs = view.direct.tools().map((entry) => ({
     server: entry.source,
