@@ -1,5 +1,5 @@
 /**
- * `npm start`: runs the gateway on loopback with five real MCP servers and prints the lines that connect clients.
+ * `npm start`: runs the gateway on loopback with MCP servers and sample clients, and prints the lines that connect your own.
  * `npm start -- --once`, or without a terminal: plays a proof through it with real MCP clients, then exits.
  */
 import { spawn } from 'node:child_process'
@@ -33,12 +33,14 @@ import {
   startServe,
 } from './gateway/place.ts'
 import { play } from './gateway/play.ts'
+import { playSample, sampleServers, TICKETS } from './gateway/sample.ts'
 import { createStarted } from './gateway/started.ts'
 import { bold, cyan, dim, green, heading, line, red, thousands } from './proof/print.ts'
 
 const USAGE = `Usage: npm start [-- FLAGS]
 
-The gateway with five MCP servers from npm on an example project, until Ctrl-C.
+The gateway with five MCP servers from npm on an example project, two sample servers and three sample clients,
+until Ctrl-C.
 
   --once           A proof instead, with real MCP clients and a scripted model, and an end. The exit code is 0 when
                    every check holds. So it is without a terminal, too, unless --stay is given.
@@ -52,6 +54,8 @@ npm run proof is the library's own.
 `
 /** Differs from the port of `toolwell serve`, so that both can run. */
 const PORT = '7412'
+/** Lines with commands that would read the user's config. The dashboard reads the config of this gateway. */
+const APPROVAL = /^ {4}(?:Review|Approve) (?:it|them)/
 /** Folder for `toolwell status`. */
 const FOLDER = fileURLToPath(new URL('../node_modules/.toolwell-start/', import.meta.url))
 
@@ -196,7 +200,7 @@ async function stay(place: Place, wanted: string, isOpening: boolean): Promise<v
       clearPlace(place)
     },
   )
-  await preparePlace(place)
+  await preparePlace(place, sampleServers(TICKETS))
   // Only this program knows the servers, port and folders, so clients must not start the gateway.
   keepForOwner(place.state, commandFor(place, wanted))
   if (isInterrupted) {
@@ -217,7 +221,7 @@ async function stay(place: Place, wanted: string, isOpening: boolean): Promise<v
   createInterface({ input: child.stdout }).on('line', (text) => {
     last = text
     hasClient ||= text.startsWith('+ a client ')
-    if (isShown) line(dim(text))
+    if (isShown && !APPROVAL.test(text)) line(dim(text))
   })
   let found = await findDaemon(place.state)
   while (found.kind !== 'running' && !hasEnded(child)) {
@@ -239,6 +243,9 @@ async function stay(place: Place, wanted: string, isOpening: boolean): Promise<v
     const { url } = (link ?? {}) as { url?: string }
     if (report && !isInterrupted) welcome(place, running.file.port, readToken(place.state), report, url)
     isShown = true
+    playSample(place, running.file.port).catch((error: Error) => {
+      if (!isInterrupted) line(`! the sample clients stopped: ${error.message}`)
+    })
     if (isOpening && url !== undefined)
       spawn(process.execPath, [SCRIPT, 'dashboard', '--open', '--folder', place.state], { stdio: 'inherit' })
   }
@@ -314,6 +321,11 @@ function welcome(
   line(`${bold('Ask it')}  Use toolwell to read src/invoice.js. What is wrong in it?`)
   line(dim('        It is the example project: a few lines that add up an invoice, with a mistake in them.'))
   line()
+  line(
+    dim(
+      'Three sample clients begin now. One of the servers fails, and one changes a definition, so that you see how the dashboard shows it.',
+    ),
+  )
   line(dim('What happens is shown below. Ctrl-C ends it.'))
   line()
 }

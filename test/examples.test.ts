@@ -144,6 +144,13 @@ it('a second npm start leaves the first alone, and Ctrl-C ends it with a word', 
   expect(existsSync(join(folder, 'project', 'package.json'))).toBe(true)
   expect(existsSync(join(folder, 'config', 'toolwell', 'toolwell.json'))).toBe(true)
 
+  // The sample shows a failed server and a changed definition on the dashboard.
+  await expect.poll(() => printed.text, { timeout: 60_000 }).toContain('tickets is quarantined: close_ticket')
+  await expect.poll(() => printed.text).toContain('called filesystem__read_multiple_files')
+  expect(printed.text).toContain('BILLING_URL is not set')
+  expect(printed.text).not.toContain('the sample clients stopped')
+  expect(printed.text).not.toContain('toolwell -- approve')
+
   // The suggested question can be answered.
   expect(printed.text).toMatch(
     /^Ask it {2}.* src\/invoice\.js\. What is wrong in it\?\n.*the example project/m,

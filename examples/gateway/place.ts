@@ -39,12 +39,15 @@ export function placeIn(folder: string): Place {
 }
 
 /** Writes the example project and the config. Call it only if no gateway uses them. */
-export async function preparePlace(place: Place): Promise<Place> {
+export async function preparePlace(place: Place, more: object = {}): Promise<Place> {
   const { folder, project } = place
   await seedProject(folder)
   const config = join(folder, 'config', 'toolwell')
   mkdirSync(config, { recursive: true })
-  writeFileSync(join(config, 'toolwell.json'), `${JSON.stringify(configOf(folder, project), null, 2)}\n`)
+  writeFileSync(
+    join(config, 'toolwell.json'),
+    `${JSON.stringify(configOf(folder, project, more), null, 2)}\n`,
+  )
   return place
 }
 
@@ -55,13 +58,13 @@ export function isListed({ folder }: Place): boolean {
 
 /** Keeps only the token and the cached definitions. */
 export function clearPlace({ folder, project }: Place): void {
-  rmSync(project, { recursive: true, force: true })
+  for (const name of [project, join(folder, 'website')]) rmSync(name, { recursive: true, force: true })
   rmSync(join(folder, 'memory.jsonl'), { force: true })
   rmSync(join(folder, 'config'), { recursive: true, force: true })
 }
 
 /** Servers have a fixed folder, so that clients in any folder share them. */
-function configOf(folder: string, project: string): object {
+function configOf(folder: string, project: string, more: object): object {
   const installed = (name: string) => join(root, 'node_modules', '.bin', name)
   const server = (command: string, more: object = {}) => ({
     command: installed(command),
@@ -87,6 +90,7 @@ function configOf(folder: string, project: string): object {
         // Stays offline: no update check and no usage statistics.
         env: { CHROME_DEVTOOLS_MCP_NO_UPDATE_CHECKS: '1', CHROME_DEVTOOLS_MCP_NO_USAGE_STATISTICS: '1' },
       }),
+      ...more,
     },
     profiles: { files: { servers: ['filesystem'] } },
   }
