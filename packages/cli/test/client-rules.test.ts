@@ -71,6 +71,21 @@ describe('Claude Code', () => {
       [WRITE],
     ],
     [
+      'an agent whose keys are indented',
+      'home/.claude/agents/a.md',
+      '---\n\n  name: a\n  disallowedTools:\n    - mcp__files__write_file\n---\n',
+      [WRITE],
+    ],
+    // Claude Code does not read these as YAML.
+    ...['`Read`, `mcp__perplexity-ask`', '*, Ask', 'All except Edit: ask', '"Read", \'ask\': false'].map(
+      (tools): [string, string, string, string[]] => [
+        `an agent with tools that are no YAML: ${tools}`,
+        'work/.claude/agents/a.md',
+        `---\ntools: ${tools}\ndisallowedTools: mcp__files__write_file\n---\n`,
+        [WRITE],
+      ],
+    ),
+    [
       'the administrator',
       'etc/claude-code/managed-settings.json',
       permissions(['mcp__git_hub__get-issue']),
@@ -211,6 +226,7 @@ describe('opencode', () => {
     ['agent', 'permission:\n  files_write_file: deny'],
     ['agents/team', 'description: a: b\ntools: { files_write_file: false, read: true }\nmodel: x/y'],
     ['modes', '"tools":\n  "files_write_*": false'],
+    ['agent', '  mode: primary\n  permission:\n    files_write_file: deny'],
     ['agent', 'tools:\n  files_write_file: False'],
     ['agent', 'mode: primary\r\npermission:\r\n  files_write_file: deny\r'],
   ])('reads agents in %s', async (folder, text) => {
@@ -769,8 +785,8 @@ it.each<[string, string, unknown, RegExp]>([
     /a\.md: "permission" or "tools" is not valid YAML\. opencode keeps/,
   ],
   ...['[', '? '].map((text): [string, string, unknown, RegExp] => [
-    'claude-code',
-    'work/.claude/agents/a.md',
+    'opencode',
+    'work/.opencode/agent/a.md',
     `---\npermission:\n  ${text.repeat(3000)}\ntools: { a: deny }\n---\n`,
     /a\.md: "permission" or "tools" is not valid YAML/,
   ]),
@@ -819,14 +835,21 @@ it('Claude Code: an agent of a project with a million parentheses does not block
   })
 })
 
-it('agents of a project with many keys take no time', async () => {
+it.each([
+  ['project', 'main', 'main/.git/HEAD'],
+  ['folder above without a repository', 'main/inner', 'x'],
+  ['main checkout', 'tree', 'tree/.git'],
+])('many keys in agents of the %s take no time', async (_, folder, file) => {
   const keys = Array.from({ length: 50_000 }, (_, at) => `  k${at}: deny`).join('\n')
   const agents = Array.from({ length: 8 }, (_, at) => [
-    `work/.claude/agents/${at}.md`,
+    `main/.claude/agents/${at}.md`,
     `---\npermission:\n${keys}\n---\n`,
   ])
+  const git = 'gitdir: ../main/.git/worktrees/tree\n'
+  const root = folderWith({ ...Object.fromEntries(agents), 'main/inner/x': '', [file]: git })
+  const places = { home: join(root, 'home'), folder: join(root, folder), platform: 'linux', env: {}, root }
   const begun = performance.now()
-  await expect(judge('claude-code', Object.fromEntries(agents))).rejects.toThrow('larger than 8 MB together')
+  await expect(readPermissions('claude-code', places)).rejects.toThrow('larger than 8 MB together')
   expect(performance.now() - begun).toBeLessThan(5000)
 })
 

@@ -5,7 +5,17 @@ import { describeReadError, MOST_BYTES_OF_DATA, readSmallFile } from '@toolwell/
 import { type ClientName, LABELS } from './clients.js'
 import type { FoundRule } from './found-rule.js'
 import { RULE_READERS, type RuleReader } from './rule-readers.js'
-import { isDeepYaml, isFields, isProjectFile, type RulePlaces, type Source, WrongKey } from './rule-source.js'
+import {
+  AGENT_RULES,
+  allFoldersUp,
+  findMainCheckout,
+  isDeepYaml,
+  isFields,
+  isProjectFile,
+  type RulePlaces,
+  type Source,
+  WrongKey,
+} from './rule-source.js'
 import type { Fields } from './shapes.js'
 
 export interface Permissions extends Omit<ClientRules, 'own'> {
@@ -94,12 +104,14 @@ function parseOwn(text: string): ClientRules['own'] {
 /** Skips missing files. Throws `WrongKey` if a file cannot be read. */
 export async function readSources(files: readonly string[], places: RulePlaces): Promise<Source[]> {
   const sources: Source[] = []
-  const budget = { left: MOST_OF_PROJECT }
+  const whole = { left: MOST_OF_PROJECT }
+  const folders = [...allFoldersUp(places.folder), ...findMainCheckout(places.folder)]
   for (const file of new Set(files)) {
-    const value = await readValue(file, places, budget).catch(async () => {
+    const budget = isProjectFile(file, places, folders) ? whole : undefined
+    const value = await readValue(file, budget).catch(async () => {
       // The client may be writing the file.
       await setTimeout(WRITING)
-      return readValue(file, places, budget)
+      return readValue(file, budget)
     })
     if (value) sources.push({ file, value })
   }
@@ -129,8 +141,7 @@ interface Budget {
   left: number
 }
 
-async function readValue(file: string, places: RulePlaces, whole: Budget): Promise<Fields | undefined> {
-  const budget = isProjectFile(file, places) ? whole : undefined
+async function readValue(file: string, budget: Budget | undefined): Promise<Fields | undefined> {
   const text = readText(file, budget)
   return text === undefined ? undefined : parse(text, file, budget)
 }
@@ -180,7 +191,8 @@ async function parse(given: string, file: string, budget?: Budget): Promise<Fiel
 async function parseMarkdown(text: string, file: string, budget: Budget | undefined): Promise<Fields> {
   // Clients accept blanks or a language after the dashes, and some a head without an end.
   const [, head = ''] = /^---[^\n]*([\s\S]*?)(?:\n---|$)/.exec(text.replaceAll('\r\n', '\n')) ?? []
-  const blocks = head.split(/\n(?=["']?[\w-]+["']?[ \t]*:)/)
+  const [, indent = ''] = /\n([ \t]*)\S/.exec(head) ?? []
+  const blocks = head.replaceAll(`\n${indent}`, '\n').split(/\n(?=["']?[\w-]+["']?[ \t]*:)/)
   const [names = ''] = blocks.flatMap(
     (block) => /^["']?disallowed(?:T|-t)ools["']?[ \t]*:([\s\S]*)/.exec(block)?.[1] ?? [],
   )
@@ -197,10 +209,9 @@ async function parseMarkdown(text: string, file: string, budget: Budget | undefi
     /^["']?(?:permission|tools)["']?[ \t]*:(?!\s*-)/,
     /\b(?:deny|ask|false)\b|:\s+\*\w/i,
   )
-  if (!rules) throw new WrongKey(file, '"permission" or "tools" is not valid YAML')
   // The client itself ignores other hooks.
   const hooks = await read(/^["']?hooks["']?[ \t]*:/, /matcher/)
-  return { ...hooks, ...rules, disallowedTools }
+  return { ...hooks, [AGENT_RULES]: rules ?? null, disallowedTools }
 }
 
 /** Bytes of another file whose reading takes as much time. */

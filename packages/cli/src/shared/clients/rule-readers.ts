@@ -13,6 +13,7 @@ import {
   toolLists,
 } from './found-rule.js'
 import {
+  AGENT_RULES,
   agentFiles,
   allFoldersUp,
   bothEndings,
@@ -437,10 +438,12 @@ function opencodeLike(files: RuleReader['files']): RuleReader {
     files,
     // The project may come from a stranger: its files lift no deny rule of the user or the administrator.
     read: (sources, places) => {
-      const all = sources.map(
-        (source): Source =>
-          isAgent(source) ? { ...source, value: { agent: { [source.file]: source.value } } } : source,
-      )
+      const all = sources.map((source): Source => {
+        if (!isAgent(source)) return source
+        const { file, value } = source
+        if (value[AGENT_RULES] === null) throw new WrongKey(file, '"permission" or "tools" is not valid YAML')
+        return { ...source, value: { agent: { [file]: value[AGENT_RULES] } } }
+      })
       const folders = allFoldersUp(places.folder)
       const trusted = all.filter(({ file }) => !isProjectFile(file, places, folders))
       return [...readLayers(all, places.env), ...readLayers(trusted, places.env)]

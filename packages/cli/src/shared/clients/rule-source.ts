@@ -86,7 +86,7 @@ export function findMainCheckout(folder: string): string[] {
   }
 }
 
-/** A file of the current project, which may come from a stranger. */
+/** A file of the current project, which may come from a stranger. `folders`: those of the project. */
 export function isProjectFile(
   file: string,
   { folder, home }: Pick<RulePlaces, 'folder' | 'home'>,
@@ -132,6 +132,9 @@ export function agentFiles(folder: string, ending = '.md'): string[] {
   }
   return files.sort()
 }
+
+/** Key of an agent's `permission` and `tools`, which only opencode and Kilo read. Null if they are not valid YAML. */
+export const AGENT_RULES = 'rules'
 
 export const isAgent = ({ file }: Source): boolean => file.endsWith('.md')
 
