@@ -484,6 +484,16 @@ describe('a server that talks nonsense', () => {
     await expect(waiting).rejects.toMatchObject({ kind: 'cancelled' })
   })
 
+  it('is distinguished from one with many logs during its calls', async () => {
+    const { text, servers } = await setup([odd({ more: true })])
+    // With a frozen clock, they arrive at once.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+    onTestFinished(() => clock.mockRestore())
+    for (let call = 0; call < 3; call++) expect(await text('odd', 'log', { lines: 20_000 })).toBe('logged')
+    expect(stateOf(servers)).toMatchObject({ state: 'ready', starts: 2 })
+    await expect(text('odd', 'log', { lines: 20_000 })).rejects.toMatchObject({ kind: 'lost' })
+  })
+
   it('about progress that nobody asked for is ended, too', async () => {
     const { text } = await setup([odd()])
     // On a busy machine, messages arrive too slowly for a flood. With a frozen clock they arrive at once.

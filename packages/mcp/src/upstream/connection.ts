@@ -137,6 +137,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
       void client.close().catch(() => undefined)
     },
     (line) => forwardLog(line, attribution.current(), hide),
+    () => busy > 0,
   )
   let level: LoggingLevel | undefined
   /** In the older protocol, a connection has one log level: the most verbose of its callers. */
@@ -324,6 +325,7 @@ function guard(
   isStreamed: boolean,
   drown: (reason: string) => void,
   log: (line: LogMessage) => void,
+  isBusy: () => boolean,
 ): void {
   const flood = createFlood(() => performance.now())
   let isDrowned = false
@@ -366,10 +368,12 @@ function guard(
   }
   transport.onmessage = ((message: JSONRPCMessage, extra) => {
     if (isDrowned) return
-    isDrowned = flood.countMessage(watched.size > 0 && watched.has(progressOf(message) ?? ''))
+    const line = readLogMessage(message)
+    isDrowned = flood.countMessage(
+      line ? isBusy() : watched.size > 0 && watched.has(progressOf(message) ?? ''),
+    )
     if (isDrowned) return drown(FLOOD)
     // Not in the SDK, which may handle it only after the call.
-    const line = readLogMessage(message)
     if (line) return log(line)
     const isAnswer = contexts.size + readings.size + watched.size > 0 && isJSONRPCResponse(message)
     const id = isAnswer ? message.id : undefined

@@ -124,24 +124,24 @@ const RATE = 2000
 const BURST = 20_000
 /** Messages that each of our requests allows in addition: its answer and logs. */
 const PER_REQUEST = 16
-/** The same limits for requested progress. Progress beyond them counts as unrequested. */
-const PROGRESS_RATE = 5000
-const PROGRESS_BURST = 50_000
+/** The same limits for requested progress, and logs during a call. Messages beyond them count as unrequested. */
+const CALL_RATE = 5000
+const CALL_BURST = 50_000
 
 export interface Flood {
   /** Call for each request that is sent. */
   countRequest(): void
-  /** Call for each received message. `isProgress`: requested progress of a current call. True if there are too many messages. */
-  countMessage(isProgress: boolean): boolean
+  /** Call for each received message. `isOfCall`: requested progress, or a log during a call. True if there are too many messages. */
+  countMessage(isOfCall: boolean): boolean
 }
 
 /** Detects floods by the rate of messages, not by their total. `now` in milliseconds. */
 export function createFlood(now: () => number): Flood {
   const all = createBucket(RATE, BURST, now)
-  const progress = createBucket(PROGRESS_RATE, PROGRESS_BURST, now)
+  const ofCalls = createBucket(CALL_RATE, CALL_BURST, now)
   return {
     countRequest: () => all.empty(PER_REQUEST),
-    countMessage: (isProgress) => !(isProgress && progress.fill()) && !all.fill(),
+    countMessage: (isOfCall) => !(isOfCall && ofCalls.fill()) && !all.fill(),
   }
 }
 

@@ -129,6 +129,8 @@ async function call({ name, arguments: input = {}, _meta: meta }) {
   if (name === 'count') return text(++counted)
   if (name === 'refuse') throw { code: input.code ?? -32042, message: 'Not like this', data: input.data }
   if (name === 'log') {
+    for (let line = 0; line < (input.lines ?? 0); line++)
+      write({ method: 'notifications/message', params: { level: 'debug', data: `line ${line}` } })
     for (const level of ['debug', 'warning'])
       write({ method: 'notifications/message', params: { level, logger: 'odd', data: input.data ?? level } })
     return text('logged')
