@@ -88,6 +88,15 @@ describe('without a terminal', () => {
     expect(await quarantined()).toEqual(['echo'])
   }, 60_000)
 
+  it.each(['CODEX_THREAD_ID', 'COPILOT_AGENT', 'COPILOT_CLI', 'GOOSE_TERMINAL'])(
+    '%s means an agent, too',
+    async (name) => {
+      const { atTerminal } = homeWith({ 'toolwell.json': serving('Echoes.') })
+      const { code, errors } = await atTerminal(['serve', '--trust', '.'], { env: { [name]: '1' } })
+      expect({ code, errors }).toMatchObject({ code: 2, errors: expect.stringContaining(`${name} is set`) })
+    },
+  )
+
   it('lists what waits as JSON, and revokes', async () => {
     const { run } = await changedHome()
     const { code, output } = await run(['approve', '--json', '--config', 'conf.json'])
