@@ -371,6 +371,13 @@ it.each<[string, string, string, string[], string[]]>([
     [],
   ],
   [
+    'an agent of the administrator',
+    'etc/codex/agents/a.toml',
+    '[mcp_servers.files]\ndisabled_tools = ["write_file"]',
+    [WRITE],
+    [],
+  ],
+  [
     'an agent of the project',
     'work/.codex/agents/a.toml',
     '[mcp_servers.files]\nenabled = false',

@@ -534,6 +534,12 @@ it.each<[string, string, string, string]>([
   ['qwen', '.qwen/settings.json', hooks('PreToolUse', '^(mcp__files__.*)$'), 'mcp__files'],
   ['gemini', '.gemini/settings.json', hooks('BeforeTool', 'mcp_files_.*'), 'mcp_files'],
   ['codex', 'home/.codex/hooks.json', hooks('PreToolUse', 'mcp__files__.*'), 'mcp__files'],
+  [
+    'codex',
+    'home/.codex/careful.config.toml',
+    '[[hooks.PreToolUse]]\nmatcher = "mcp__files__.*"\n',
+    'mcp__files',
+  ],
   ['codex', '.codex/config.toml', '[[hooks.PreToolUse]]\nmatcher = "mcp__files"\n', 'mcp__files'],
 ])('%s: is refused if a hook in %s would no longer run', async (client, file, text, shown) => {
   const from = CASES[client] as Case

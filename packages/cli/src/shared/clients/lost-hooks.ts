@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { RulesProblem, readSources } from './client-rules.js'
 import { valueAt } from './read-client.js'
-import { RULE_READERS } from './rule-readers.js'
-import { foldersUp, isFields, isText, type RulePlaces, WrongKey } from './rule-source.js'
+import { RULE_READERS, type RuleReader } from './rule-readers.js'
+import { foldersUp, isFields, isText, type RulePlaces, type Source, WrongKey } from './rule-source.js'
 import { ENTRY_NAME } from './toolwell-entry.js'
 
 export interface LostHook {
@@ -18,14 +18,16 @@ const EVENTS = ['PreToolUse', 'PermissionRequest', 'BeforeTool']
 /** Throws `RulesProblem` if a file cannot be read. */
 export async function findLostHooks(client: string, places: RulePlaces): Promise<LostHook[]> {
   if (!Object.hasOwn(RULE_READERS, client)) return []
-  const { files } = RULE_READERS[client as keyof typeof RULE_READERS]
-  const sources = await readSources([...files(places), ...hookFiles(client, places)], places).catch(
-    (error) => {
-      throw error instanceof WrongKey
-        ? new RulesProblem(`${error.file}: ${error.message}. It may contain hooks that block tools.`)
-        : error
-    },
-  )
+  const { files, more }: RuleReader = RULE_READERS[client as keyof typeof RULE_READERS]
+  const sources: Source[] = []
+  try {
+    sources.push(...(await readSources([...files(places), ...hookFiles(client, places)], places)))
+    if (more) sources.push(...(await readSources(more(sources, places), places)))
+  } catch (error) {
+    throw error instanceof WrongKey
+      ? new RulesProblem(`${error.file}: ${error.message}. It may contain hooks that block tools.`)
+      : error
+  }
   return sources.flatMap(({ file, value }) =>
     EVENTS.flatMap((event) => {
       const list = valueAt(value, ['hooks', event])

@@ -371,6 +371,8 @@ const qwen: RuleReader = {
 /** Lists every server that the administrator of Codex allows. */
 const REQUIREMENTS = 'requirements.toml'
 
+const codexSystem = (places: RulePlaces) =>
+  systemFolder(places, 'codex', 'Codex', 'C:\\ProgramData\\OpenAI\\Codex')
 const codexHome = ({ env, home }: RulePlaces) => env.CODEX_HOME || join(home, '.codex')
 
 /** github.com/openai/codex, docs/config.md; checked with Codex 0.166. */
@@ -378,7 +380,7 @@ const codex: RuleReader = {
   prefix: PREFIX,
   separator: '__',
   files: (places) => {
-    const folder = systemFolder(places, 'codex', 'Codex', 'C:\\ProgramData\\OpenAI\\Codex')
+    const folder = codexSystem(places)
     return [
       join(folder, 'config.toml'),
       join(codexHome(places), 'config.toml'),
@@ -390,9 +392,11 @@ const codex: RuleReader = {
   more: (sources, places) => [
     // The command line chooses one of these profiles.
     ...filesIn(codexHome(places), '.config.toml'),
-    ...[codexHome(places), ...foldersUp(places.folder).map((each) => join(each, '.codex'))].flatMap((each) =>
-      agentFiles(join(each, 'agents'), '.toml'),
-    ),
+    ...[
+      codexSystem(places),
+      codexHome(places),
+      ...foldersUp(places.folder).map((each) => join(each, '.codex')),
+    ].flatMap((each) => agentFiles(join(each, 'agents'), '.toml')),
     ...sources.flatMap((source) =>
       Object.values(fieldsAt(source, 'agents'))
         .map((agent) => (isFields(agent) ? agent.config_file : undefined))
