@@ -712,6 +712,22 @@ describe('an interrupted call', () => {
 })
 
 describe('reasoning', () => {
+  it('is sent without its id when an earlier item has the same id, with a warning', async () => {
+    const conversation = await createToolwell({ tools: mixed(), mode: 'off' }).open({ id: 'x' })
+    const sealed = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sealed' }
+    const reply = { type: 'message', role: 'assistant', content: 'Yes.' }
+    const { parts, warnings } = await openaiResponses(conversation).begin([
+      sealed,
+      sealed,
+      reply,
+      { role: 'user', content: 'Go on.' },
+    ])
+    expect(parts.input.map(({ id }) => id)).toEqual(['rs_1', undefined, undefined, undefined])
+    expect(warnings).toEqual([
+      { code: 'form-repaired', text: 'removed the id of an entry, because an earlier entry has the same id' },
+    ])
+  })
+
   it.each(['append', 'bridge'] as const)('stays in front of what it led to (%s)', async (delivery) => {
     const target = 'tracker__create_issue'
     const host = await open(

@@ -13,13 +13,8 @@ import { startProtected } from '../../mcp/test/support/auth-server.js'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { setup } from '../../mcp/test/support/setup.js'
 import { startProxy } from '../../postgres/test/network-proxy.js'
-import {
-  type PostgresServer,
-  startPooler,
-  startPostgres,
-  withoutPooler,
-  withoutPostgres,
-} from '../../postgres/test/postgres-server.js'
+import { type PostgresServer, startPooler, startPostgres } from '../../postgres/test/postgres-server.js'
+import { withoutPooler, withoutPostgres } from '../../postgres/test/skip.js'
 import { openClient } from './support/clients.js'
 import { entry, type Started, startGateway, temporary } from './support/gateway.js'
 

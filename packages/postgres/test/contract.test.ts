@@ -5,13 +5,8 @@ import { storeContract } from '@toolwell/testing'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
 import { startProxy } from './network-proxy.ts'
-import {
-  type PostgresServer,
-  startPooler,
-  startPostgres,
-  withoutPooler,
-  withoutPostgres,
-} from './postgres-server.ts'
+import { type PostgresServer, startPooler, startPostgres } from './postgres-server.ts'
+import { withoutPooler, withoutPostgres } from './skip.ts'
 
 let server: PostgresServer
 let pooler: Awaited<ReturnType<typeof startPooler>> | undefined

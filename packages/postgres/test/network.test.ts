@@ -6,13 +6,8 @@ import { type PostgresClient, type PostgresStore, postgresStore, schemaSql } fro
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startProxy } from './network-proxy.ts'
-import {
-  type PostgresServer,
-  startPooler,
-  startPostgres,
-  withoutPooler,
-  withoutPostgres,
-} from './postgres-server.ts'
+import { type PostgresServer, startPooler, startPostgres } from './postgres-server.ts'
+import { withoutPooler, withoutPostgres } from './skip.ts'
 
 let server: PostgresServer
 let pool: pg.Pool

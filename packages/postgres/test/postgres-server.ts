@@ -37,14 +37,8 @@ function findBinaries(): string | undefined {
   }
 }
 
-const binaries = findBinaries()
-
-/** True if tests must be skipped. In CI they fail instead. */
-export const withoutPostgres = binaries === undefined && process.env.CI === undefined
-if (withoutPostgres)
-  console.warn(
-    'SKIPPED: there is no PostgreSQL on this machine. Install it (initdb must be on the PATH) to run these tests.',
-  )
+/** The folder with the programs of PostgreSQL, if there is one. */
+export const binaries = findBinaries()
 
 /** PostgreSQL refuses to run as root. `nobody` exists everywhere. */
 const NOBODY = 65_534
@@ -109,16 +103,10 @@ export async function startPostgres(
   }
 }
 
-const pooler = ['/usr/sbin', '/opt/homebrew/bin', ...(process.env.PATH ?? '').split(':')]
+/** The program PgBouncer, if there is one. */
+export const pooler = ['/usr/sbin', '/opt/homebrew/bin', ...(process.env.PATH ?? '').split(':')]
   .map((folder) => join(folder, 'pgbouncer'))
   .find((file) => existsSync(file))
-
-/** True if tests with PgBouncer must be skipped. */
-export const withoutPooler = withoutPostgres || pooler === undefined
-if (pooler === undefined && !withoutPostgres)
-  console.warn(
-    'SKIPPED: this machine does not have PgBouncer. Install it (pgbouncer must be on the PATH) to run tests behind a pooler.',
-  )
 
 /** Starts PgBouncer in transaction mode before the server, with fewer connections than its clients open. */
 export async function startPooler(server: number): Promise<{ readonly url: string; stop(): Promise<void> }> {

@@ -7,7 +7,8 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
 import { type NetworkProxy, startProxy } from './network-proxy.ts'
-import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-server.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { withoutPostgres } from './skip.ts'
 
 const WRITERS = isLong ? 8 : 3
 // Half of the writers are killed after half of their appends, so at least 10,000 are acknowledged.

@@ -6,7 +6,8 @@ import { schemaSql } from '@toolwell/postgres'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { isLong } from '../../../test/setup/tier.ts'
-import { type PostgresServer, startPostgres, withoutPostgres } from './postgres-server.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { withoutPostgres } from './skip.ts'
 
 const ROUNDS = isLong ? 60 : 8
 

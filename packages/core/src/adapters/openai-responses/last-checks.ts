@@ -96,10 +96,9 @@ export function removeLostReasoning(items: readonly ResponsesItem[], warn: Warn)
   let lost = false
   items.forEach((item, index) => {
     if (item.type === 'reasoning') {
-      const kept = isFollowed(items, index) ? keepOnce(item, seen) : undefined
-      if (kept) output.push(kept)
-      else warn('reasoning-dropped', 'dropped reasoning that led to nothing or was repeated')
-      lost = !kept
+      lost = !isFollowed(items, index) || isRepeated(item, seen)
+      if (lost) warn('reasoning-dropped', 'dropped reasoning that led to nothing or was repeated')
+      else output.push(item)
     } else if (isOfModel(item)) {
       output.push(lost ? removeId(item) : item)
     } else {
@@ -118,14 +117,25 @@ function isFollowed(items: readonly ResponsesItem[], index: number): boolean {
   return item !== undefined && isOfModel(item)
 }
 
-/** Reasoning that carries its content needs no id. */
-function keepOnce(item: ResponsesItem, seen: Set<string>): ResponsesItem | undefined {
-  const { id } = item
-  if (typeof id !== 'string') return item
-  if (!seen.has(id)) {
-    seen.add(id)
-    return item
-  }
-  const { id: _, ...rest } = item
-  return typeof item.encrypted_content === 'string' ? rest : undefined
+/** Reasoning that carries its content needs no id, so a second one with the same id is sent without it. */
+function isRepeated({ id, encrypted_content }: ResponsesItem, seen: Set<string>): boolean {
+  if (typeof id !== 'string') return false
+  const repeated = seen.has(id) && typeof encrypted_content !== 'string'
+  seen.add(id)
+  return repeated
+}
+
+/** Removes repeated item ids: the API refuses the second occurrence. */
+export function removeRepeatedIds(items: readonly ResponsesItem[], warn: Warn): ResponsesItem[] {
+  const seen = new Set<string>()
+  return items.map((item) => {
+    const { id, ...rest } = item
+    if (typeof id !== 'string') return item
+    if (!seen.has(id)) {
+      seen.add(id)
+      return item
+    }
+    warn('form-repaired', 'removed the id of an entry, because an earlier entry has the same id')
+    return rest
+  })
 }

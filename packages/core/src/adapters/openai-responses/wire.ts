@@ -6,7 +6,7 @@ import type { Prompts } from '../../surface/prompts.js'
 import type { Unit } from '../shared/thread.js'
 import { addOwnTools, ignoresSearch, type ProviderForm, readProviderTools } from '../shared/tools.js'
 import type { Wire } from '../shared/wire.js'
-import { removeLostReasoning, setNamespaces } from './last-checks.js'
+import { removeLostReasoning, removeRepeatedIds, setNamespaces } from './last-checks.js'
 import { normaliseItem } from './normalise.js'
 import { readCall, readItems } from './read.js'
 import { readUsage } from './stream.js'
@@ -80,7 +80,7 @@ export function responsesWire(
     restore: (units) => units.flatMap(({ native }) => native.value as ResponsesItem | ResponsesItem[]),
     write(units, view, warn = () => undefined) {
       const items = setNamespaces(writeItems(units, view, prompts, warn), view, warn)
-      return removeRepeatedIds(removeLostReasoning(items, warn))
+      return removeRepeatedIds(removeLostReasoning(items, warn), warn)
     },
     parts(items, view, { instructions }) {
       const tools = addOwnTools(provider, writeTools(view))
@@ -105,20 +105,6 @@ export function responsesWire(
     answer: (answers, view, calls) =>
       answers.map((answer, index) => writeAnswer(answer, view, prompts, calls[index])),
   }
-}
-
-/** Removes repeated item ids: the API refuses the second occurrence. */
-function removeRepeatedIds(items: readonly ResponsesItem[]): ResponsesItem[] {
-  const seen = new Set<string>()
-  return items.map((item) => {
-    if (typeof item.id !== 'string') return item
-    if (!seen.has(item.id)) {
-      seen.add(item.id)
-      return item
-    }
-    const { id: _, ...rest } = item
-    return rest
-  })
 }
 
 function findSummary(unit: Unit): 'plain' | undefined {
