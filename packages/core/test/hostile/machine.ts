@@ -228,7 +228,10 @@ export class Machine {
     if (next === this.wire) return
     const thread = this.line(this.at(0)).thread(this.messages)
     this.wire = next
-    this.renew(this.line(this.at(0)).adopt(thread))
+    const adopted = this.line(this.at(0)).adopt(thread)
+    // Responses has no place for a notice after its own search; see `answer`.
+    const hasPlace = next.name !== 'openai-responses' || !endsWithSearch(adopted)
+    this.renew(hasPlace ? adopted : [...adopted, this.wire.user(`Go on ${++this.count.said}.`)])
   }
 
   /** Begins a request that is cancelled, and edits its last message, which no provider has answered. */
@@ -400,6 +403,21 @@ export class Machine {
     this.snapshots.clear()
     return true
   }
+}
+
+/** True if the items of Responses end with answers to searches, and to nothing else. */
+function endsWithSearch(items: readonly object[]): boolean {
+  const all = items as readonly {
+    readonly type?: string
+    readonly call_id?: string
+    readonly name?: string
+  }[]
+  const ended = all.slice(all.findLastIndex(({ type }) => !type?.endsWith('_output')) + 1)
+  const called = ended.map(({ call_id }) =>
+    all.findLast((item) => item.call_id === call_id && !item.type?.endsWith('_output')),
+  )
+  const isSearch = called.map((call) => call?.name === 'tool_search' || call?.type === 'tool_search_call')
+  return isSearch.length > 0 && isSearch.every(Boolean)
 }
 
 /** The law: whatever happens, every request and every answer is what the reference says, and nothing throws. */
