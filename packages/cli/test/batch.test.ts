@@ -33,12 +33,40 @@ describe('a batch', () => {
     expect(linesOf(output)).toEqual([
       {
         query: 'create issue',
+        unclear: false,
         matches: [{ id: 1, name: 'create_issue', certainty: 1 }],
       },
-      { query: 'brew espresso', matches: [] },
-      { query: '', matches: [] },
-      { query: 'letter', matches: [{ id: 'send_letter', name: 'send_letter', certainty: 1 }] },
+      { query: 'brew espresso', unclear: false, matches: [] },
+      { query: '', unclear: false, matches: [] },
+      {
+        query: 'letter',
+        unclear: false,
+        matches: [{ id: 'send_letter', name: 'send_letter', certainty: 1 }],
+      },
     ])
+  })
+
+  it('finds what an agent gets, in the same order and with the same verdict', async () => {
+    const asked = ['close an issue and write a letter', 'sell a letter', 'create issue']
+    const [both, near, ...others] = await Promise.all(
+      asked.map(async (query) => {
+        const one = await toolwell(['search', query, '--catalog', 'tools.jsonl', '--json'], {
+          folder: folderWith({ 'tools.jsonl': issueTools }),
+        })
+        const { unclear, matches } = JSON.parse(one.output)
+        return { query, unclear, ids: matches.map(({ id }: { id: unknown }) => id) }
+      }),
+    )
+    expect(both?.ids).toEqual(['close', 'send_letter'])
+    expect(near?.unclear).toBe(true)
+    const lines = linesOf((await batch(asked.map((query) => ({ query })))).output)
+    expect(
+      lines.map(({ query, unclear, matches }) => ({
+        query,
+        unclear,
+        ids: matches.map(({ id }: { id: unknown }) => id),
+      })),
+    ).toEqual([both, near, ...others])
   })
 
   it('obeys --limit and --no-cutoff, and takes --explain and --json', async () => {

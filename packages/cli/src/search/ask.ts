@@ -1,13 +1,11 @@
 /** Runs one query on a catalogue: parses it, ranks the tools and applies the cut-off. */
 import {
   createDocument,
-  defaultCutOff,
   dropUndefined,
   nearest,
   type ParsedQuery,
   parseQuery,
   quote,
-  selectAnswers,
 } from '@toolwell/core/internal'
 import type { Catalogue, Entry } from './catalogue.js'
 
@@ -15,8 +13,6 @@ import type { Catalogue, Entry } from './catalogue.js'
 const RANKED = 500
 /** Hits below the cut-off that are named if nothing else matches. */
 const NAMED = 3
-/** Matches from which the answer of an agent is chosen. */
-const CONSIDERED = 8
 /** Names that an unknown name is compared with. */
 const COMPARED = 20_000
 
@@ -109,18 +105,13 @@ export async function ask(catalogue: Catalogue, query: string, { limit, cutOff }
   for (const { id, score, relevance, certainty = relevance, coverage = 1 } of ranked) {
     const entry = catalogue.get(id)
     const into = relevance >= cutOff ? matches : below
-    if (entry && into.length < (into === below ? NAMED : Math.max(limit, CONSIDERED)))
+    if (entry && into.length < (into === below ? NAMED : limit))
       into.push({ key: id, entry, score, relevance, certainty, coverage })
   }
   if (matches.length + below.length === 0 && must.length > 0) remarks.push(...explainMust(catalogue, must))
   // Without a cut-off, the plain ranking.
-  if (cutOff === 0)
-    return { query, matches: matches.slice(0, limit), byScore: true, unclear: false, below, remarks }
-  const agent = await catalogue.askAgent?.(query, limit)
-  if (!agent) {
-    const { answers, unclear } = selectAnswers(matches, defaultCutOff)
-    return { query, matches: answers.slice(0, limit), unclear, below, remarks }
-  }
+  const agent = cutOff === 0 ? undefined : await catalogue.askAgent?.(query, limit)
+  if (!agent) return { query, matches, byScore: true, unclear: false, below, remarks }
   const byKey = new Map(ranked.map((hit) => [hit.id, hit]))
   const shown = agent.matches.flatMap(({ key, loaded }): Match[] => {
     const entry = catalogue.get(key)

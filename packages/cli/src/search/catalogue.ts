@@ -64,7 +64,7 @@ export interface CatalogueOptions {
   readonly found?: AsyncIterable<Found> | Iterable<Found>
   /** Skip broken entries instead of rejecting the catalogue. */
   readonly skipBroken: boolean
-  /** Data kept for each tool. A large batch needs only names. */
+  /** Data kept for each tool. A batch of plain rankings needs only names. */
   readonly keep: 'names' | 'descriptions' | 'documents'
   /** A usage file is read or written. */
   readonly learnable: boolean

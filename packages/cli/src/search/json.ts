@@ -10,7 +10,8 @@ export function batchLine(answer: Answer, explained: (match: Match) => Explanati
     ...brief(match, answer.byScore),
     ...explanationOf(explained(match)),
   }))
-  return `${JSON.stringify({ query: answer.query, matches })}\n`
+  const { query, unclear, byScore } = answer
+  return `${JSON.stringify({ query, ...(byScore ? {} : { unclear }), matches })}\n`
 }
 
 /** The answer to a broken line of `--batch`, so that input and output lines still match. */

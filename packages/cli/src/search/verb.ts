@@ -128,8 +128,8 @@ export const search = defineVerb({
     if (batch === '-' && catalog === '-')
       throw usageProblem('--batch and --catalog cannot both read standard input.', 'Give one of them a file.')
     const limits: Limits = { limit: readLimit(flags.limit), cutOff: flags.cutoff ? defaultCutOff : 0 }
-    const keep =
-      flags.explain || why !== undefined ? 'documents' : batch === undefined ? 'descriptions' : 'names'
+    const isPlainBatch = batch !== undefined && limits.cutOff === 0
+    const keep = flags.explain || why !== undefined ? 'documents' : isPlainBatch ? 'names' : 'descriptions'
     const learnable = usage !== undefined
     const skipBroken = flags['skip-broken'] === true
     const timeout = readTimeout(flags.timeout)
