@@ -345,6 +345,22 @@ describe('a query that names a server', () => {
     expect(lastResult(host)).toContain('trello__list_boards')
     expect(lastResult(host)).not.toContain('Found no tool for')
   })
+
+  it('gets them before tools of other servers, even if many of these mention the product', async () => {
+    const bridges = ['mail', 'forms', 'calls'].map((topic) =>
+      tool(`forward_${topic}`, { source: topic, description: `Forwards ${topic} to Slack.` }),
+    )
+    const rival = tool('delete_channel', { source: 'discord', description: 'Deletes a Discord channel.' })
+    const own = tool('post_message', { source: 'slack', description: 'Posts a message to a channel.' })
+    const host = await play(
+      { tools: [...bridges, rival, own], delivery: 'bridge' },
+      search('delete a slack channel'),
+    )
+    const [shown] = lastResult(host).split('\nMore names: ')
+    expect(shown).toContain('Nothing clearly does this')
+    expect(shown).toContain('slack__post_message')
+    expect(shown).not.toContain('discord')
+  })
 })
 
 describe('two needs in one query', () => {

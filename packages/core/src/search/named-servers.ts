@@ -13,6 +13,8 @@ export interface NamedServers {
   /** Whether the last query named servers, and the share that a tool kept in it. */
   readonly hasNamedServers: boolean
   getShare(slot: number): number
+  /** Whether the last query named the server of a tool, or a product in its name that other tools mention as often ("slack"). */
+  isNamed(slot: number): boolean
 }
 
 /** Server number of tools without a server. */
@@ -26,6 +28,7 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
   let shares = new Float64Array(0)
   const byWord = new Map<number, Set<number>>()
   let hasNamedServers = false
+  let products = new Set<number>()
 
   function read(): void {
     if (revision === index.revision) return
@@ -92,9 +95,17 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
     return new Set(meant.filter((server) => countWords(server) === most))
   }
 
+  /** Finds the servers with a product of the query in their name. */
+  function findProducts(terms: readonly QueryTerm[]): Set<number> {
+    const words = terms.filter(({ kind }) => kind === 'word')
+    if (words.length > namedServerWordLimit) return new Set()
+    return new Set(words.flatMap(({ text, hash }) => (isProduct(text) ? [...(byWord.get(hash) ?? [])] : [])))
+  }
+
   return {
     apply(scores, terms) {
       read()
+      products = findProducts(terms)
       const named = findNamed(terms)
       hasNamedServers = named.size > 0
       if (!hasNamedServers) return
@@ -106,6 +117,10 @@ export function createNamedServers(index: TermIndex, vocabulary: () => Vocabular
     },
     get hasNamedServers() {
       return hasNamedServers
+    },
+    isNamed(slot) {
+      const server = serverBySlot[slot] as number
+      return (hasNamedServers && shares[server] === 1) || products.has(server)
     },
     getShare: (slot) => (hasNamedServers ? (shares[serverBySlot[slot] as number] as number) : 1),
   }

@@ -208,7 +208,7 @@ export function createScores(index: TermIndex, clauseShare: number, vocabulary: 
     weighTerm,
     getEffectShare: (slot) => effectShares.getShare(slot, requestedEffect),
     getServerShare: (slot) => namedServers.getShare(slot),
-    isOfNamedServer: (slot) => namedServers.hasNamedServers && namedServers.getShare(slot) === 1,
+    isOfNamedServer: (slot) => namedServers.isNamed(slot),
     getLearnedScore: (slot) => (learned ? (gains[slot] as number) : 0),
     compute({ whole, clauses, effect }, known) {
       learned = known
