@@ -8,7 +8,9 @@ import {
   fullScore,
   fullStrength,
   halfRelevanceShare,
+  heldShare,
   learnedFactor,
+  longRequest,
   maximumRelevance,
   missingDetailShare,
   nearnessShares,
@@ -93,7 +95,7 @@ export function createCoverage(
     )
     const enough = briefWords * highestRarity
     const brief = Math.min(weightedTotal, enough)
-    const length = Math.max(0, Math.min(1, 2 * (total / enough - 1)))
+    const length = Math.max(0, Math.min(1, (total / enough - 1) / (longRequest - 1)))
     const { terms, importances, starts, conceptTerms, shares: nearness, isSynonym } = toArrays(words)
     const cursor = index.createCursor(terms)
     const missing: number[] = []
@@ -102,7 +104,7 @@ export function createCoverage(
     let round = 0
     const combine = (covered: number, score: number, heldImportance: number): number => {
       const byWord = Math.min(1, covered / brief)
-      const byScore = Math.min(1, (score + heldImportance / 2) / (fullScore * brief))
+      const byScore = Math.min(1, (score + heldShare * heldImportance) / (fullScore * brief))
       return (1 - length) * byWord + length * byScore
     }
     return (slot, score, learned) => {

@@ -33,6 +33,7 @@ import type { Ranked, RankQuery, SearchDocument, Searcher } from './searcher.js'
 
 import { createSpellingRepair } from './spelling-repair.js'
 import {
+  coverageShare,
   defaultTuning,
   maximumRivals,
   minimumRelevance,
@@ -150,7 +151,7 @@ export function createLexicalSearcher(): LexicalSearcher {
       const { certainty, coverage, ownCoverage } = findCoverage(slot, relevance)
       const hit = {
         id: index.getIdentity(slot).id,
-        score: score * (fit ? ((1 + coverage) / 2) * fit.share : share),
+        score: score * (fit ? applyFit(coverage, fit) : share),
         relevance,
         certainty,
         coverage: fit ? Math.max(0, Math.min(1, coverage + fit.gain)) : coverage,
@@ -158,7 +159,7 @@ export function createLexicalSearcher(): LexicalSearcher {
       }
       const own = score - (isCertain ? 0 : scores.getLearnedScore(slot))
       if (own === score) return hit
-      const ownScore = own * (fit ? ((1 + ownCoverage) / 2) * fit.share : share)
+      const ownScore = own * (fit ? applyFit(ownCoverage, fit) : share)
       return { ...hit, ownRelevance: computeRelevance(own), ownScore }
     }
     const rivals = best.rivals
@@ -284,6 +285,10 @@ function groupBest(
   while (end < Math.min(slots.length, rivalEnd) && scoreAt(end) >= minimumRivalShare * scoreAt(start))
     end += 1
   return { certain: slots.slice(0, start), rivals: slots.slice(start, end), rest: slots.slice(end) }
+}
+
+function applyFit(coverage: number, fit: NameFit): number {
+  return (1 - coverageShare + coverageShare * coverage) * fit.share
 }
 
 function compareCodeUnits(first: string, second: string): number {

@@ -172,6 +172,10 @@ export const briefWords = 2.5
 export const fullStrength = 0.6
 /** For long requests: the score that counts as much as having every word of a brief request. */
 export const fullScore = 2.1
+/** In a long request, the share of its importance that a word adds to the score of a tool that has it. */
+export const heldShare = 0.5
+/** With this many times `briefWords` rare words a request is long, and only the score decides. */
+export const longRequest = 1.5
 /** Factor for learned words: someone who wanted the tool used them. */
 export const learnedFactor = 2
 /** Share of the total importance at which relevance is 0.5. At the default cut-off the share is 0.12. */
@@ -190,6 +194,8 @@ export const minimumRelevance = 0.2
 /** Hits with at least this share of the best score are also ordered by how well they fit, up to `maximumRivals`. */
 export const minimumRivalShare = 0.65
 export const maximumRivals = 12
+/** Share of a rival's score that its coverage decides. */
+export const coverageShare = 0.5
 /** Share of coverage that a tool keeps if the query names a product that the tool does not mention ("post it on LinkedIn"). */
 export const unknownProductShare = 0.5
 
