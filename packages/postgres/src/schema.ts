@@ -20,6 +20,10 @@ export function quoteSchema(schema: string): string {
  * Texts are `text` and hold JSON, because `jsonb` refuses U+0000 and lone surrogates. A ledger has one row in `ledgers` and one row per
  * append in `appends`. Each append updates the row of its ledger, so appends to one ledger wait for each other, and a ledger that is
  * deleted at the same moment keeps no rows.
+ *
+ * The function `append` returns null if the events are stored, also by an earlier run whose answer was lost; otherwise the number of
+ * events of the ledger, which is not `_first`. It is a function because PostgreSQL keeps the plans of its statements: that takes a
+ * third off an append.
  */
 export function schemaSql(schema = 'toolwell_data'): string {
   const name = quoteSchema(schema)
@@ -78,7 +82,30 @@ const STEPS: readonly ((name: string) => string)[] = [
       principal text not null,
       tool text not null,
       example text not null
-    );`,
+    );
+    create function ${name}.append(
+      _ledger text, _first bigint, _count integer, _format smallint, _key text, _events text, _origin text
+    ) returns bigint language plpgsql as $append$
+    begin
+      if _first = 0 then
+        insert into ${name}.ledgers (ledger, events, forked_from)
+        values (_ledger, _count, (select ledger from ${name}.ledgers where ledger = _origin))
+        on conflict do nothing;
+      else
+        update ${name}.ledgers set events = events + _count, updated_at = now()
+        where ledger = _ledger and events = _first;
+      end if;
+      if found then
+        insert into ${name}.appends (ledger, first, count, format, key, events)
+        values (_ledger, _first, _count, _format, _key, _events);
+        return null;
+      end if;
+      if exists (select from ${name}.appends where ledger = _ledger and first = _first and key = _key) then
+        return null;
+      end if;
+      return coalesce((select events from ${name}.ledgers where ledger = _ledger), 0);
+    end
+    $append$;`,
   // The gateway. Every write to `state` counts `clock` up, so that replicas read only what has changed.
   (name) => `
     create table ${name}.clock (change bigint not null);

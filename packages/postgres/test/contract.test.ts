@@ -39,7 +39,7 @@ describe
           store,
           reopen: async () => postgresStore({ client: pool, schema }),
           network: {
-            loseNextAnswer: () => proxy.loseAnswerTo('insert into'),
+            loseNextAnswer: () => proxy.loseAnswerTo('.append('),
             cut: async () => proxy.cutAll(),
           },
           dispose: async () => {
