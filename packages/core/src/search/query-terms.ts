@@ -87,7 +87,9 @@ export function extractQueryTerms(
       ),
   )
   const readWords = (part: string) => vocabulary.readWords(part).map(repair)
-  const words = readWords(text)
+  const given = readWords(text)
+  const isOnlyAction = given.every(({ whole }) => whole.isStopWord || whole.effect > 0)
+  const words = isOnlyAction && literals !== '' ? [...given, ...readWords(nameKinds(literals))] : given
   const terms = [
     ...extractTerms(words, tuning, isKnown),
     ...extractLiterals(vocabulary.readWords(literals), isKnown),
@@ -231,6 +233,14 @@ function separateLiterals(
     .replace(capitalisedWord, (word) => (isKnownWord(word) ? word : separate(word)))
     .replace(literal, separate)
   return /\p{L}{2}/u.test(text) ? { text, literals: literals.join(' ') } : { text: query, literals: '' }
+}
+
+/** What an action without an object is about, by its literals: "read /tmp/a.txt" means a file. Other literals stay as they are. */
+function nameKinds(literals: string): string {
+  return literals
+    .replace(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, 'email')
+    .replace(/[a-z][a-z+.-]*:\/\/\S+|\bwww\.\S+/g, 'url')
+    .replace(/(?:~|\.{1,2}|[A-Z]:)?[/\\]\S+/g, 'file')
 }
 
 /** Literals only decide between tools that are otherwise equal. */

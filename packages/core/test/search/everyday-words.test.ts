@@ -235,6 +235,24 @@ describe('a literal in a request', () => {
   it('counts if the query consists of literals', () => {
     expect(ids('"write note"')[0]).toBe('notes/write_note')
   })
+
+  const files = searcherOf(
+    ['graph/read_graph', 'Reads the whole graph.'],
+    ['files/read_text', 'Reads a file.'],
+    ['browser/open_url', 'Opens a URL.'],
+    ['boxes/open_box', 'Opens a box.'],
+  )
+  it.each([
+    ['read /home/ada/notes.yaml', 'files/read_text'],
+    ['open https://example.com/box', 'browser/open_url'],
+  ])('says what an action without an object is about: %s', (query, id) => {
+    expect(files.ids(query)[0]).toBe(id)
+  })
+  it('leaves an action without an object unclear if its kind is unknown', () => {
+    expect(files.hit('open 48213377', 'boxes/open_box')?.coverage).toBeLessThan(
+      files.hit('open', 'boxes/open_box')?.coverage ?? 0,
+    )
+  })
 })
 
 describe('a misspelt word', () => {
