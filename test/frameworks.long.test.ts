@@ -106,7 +106,7 @@ describe.each(cases)('$name with $packages.0', ({ name, packages }) => {
     )
     for (const [index, text] of said.slice(1).entries()) expect(text.startsWith(said[index] ?? '')).toBe(true)
     expect(said[2]).toContain('invoice 7: send done')
-    expect(said[3]).toContain('There is no tool named')
+    expect(said[3]).toContain('Found no tool named')
     expect(said[3]).toContain('fly_to_moon')
     expect(said[3]).toContain('invoice 9: print done')
   })

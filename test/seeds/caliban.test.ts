@@ -311,7 +311,7 @@ describe('Decision 6: off until asked for', () => {
     expect(JSON.stringify(host.body().tools)).toBe(JSON.stringify(bare))
     expect(host.system()).toBe('You are a careful clerk.')
     await host.ask('Try.', search('list issues'))
-    expect(host.raw()).toContain('There is no tool named')
+    expect(host.raw()).toContain('Found no tool named')
     expect(host.session.conversation.inspect().searchHistory).toEqual([])
   })
 

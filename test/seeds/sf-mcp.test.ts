@@ -198,7 +198,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     expect(host.answer(2)).not.toContain('burn')
     expect(host.answer(3)).toContain('has no tool named "burn_note"')
     expect(host.answer(4)).toContain('no server is named exactly "vault"; there is "notes"')
-    expect(host.answer(5)).toContain('There is no tool named "burn_note"')
+    expect(host.answer(5)).toContain('Found no tool named "burn_note"')
     expect(host.answer(6)).toContain('No server is named exactly "vault". Servers: "notes"')
     expect(calls()).toEqual([])
     // These words appear only in the model's text and in quotes of it.
@@ -236,7 +236,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     expect(host.answer(1)).toContain('"name":"read_note"')
     expect(calls()).toEqual(['call read_note {"title":"a"}', 'call read_note {"title":"b"}'])
     expect(host.answer(4)).toContain('No server is named exactly "mynote". Servers: "my-notes"')
-    for (const index of [5, 6]) expect(host.answer(index)).toContain('There is no tool named')
+    for (const index of [5, 6]) expect(host.answer(index)).toContain('Found no tool named')
   })
 
   it('SF-5: discover connects a server that could not be reached before, and says why it cannot', async () => {
@@ -288,7 +288,7 @@ describe('Prior Art: mcp_servers, mcp_discover and mcp_call', () => {
     const { host, calls } = await start(undefined, { policy: ({ name }) => name !== 'mcp_call' })
     await host.ask('Read it.', call('notes', 'read_note', { title: 'a' }))
     expect(host.names()).not.toContain('mcp_call')
-    expect(host.raw()).toMatch(/There is no tool named \\+"mcp_call/)
+    expect(host.raw()).toMatch(/Found no tool named \\+"mcp_call/)
     expect(calls()).toEqual([])
   })
 

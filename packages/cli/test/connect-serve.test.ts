@@ -92,5 +92,5 @@ it('F8: finds moved folders, although the client passes no variables on', async 
   }
   expect(await echo()).toContain('Echo: here')
   writeFileSync(file, `${text}\n[mcp_servers.everything]\ncommand = "x"\ndisabled_tools = ["echo"]\n`)
-  expect(await echo()).toContain('There is no tool named')
+  expect(await echo()).toContain('Found no tool named')
 })

@@ -101,7 +101,7 @@ describe('the counterfactual', () => {
     host.say('file it')
     await host.step()
     await host.step()
-    expect(host.messages.at(-1)?.content).toContain('There is no tool named "no_such_tool".')
+    expect(host.messages.at(-1)?.content).toContain('Found no tool named "no_such_tool".')
     await measure(host, ['request-1', 'request-2'])
     const { accounting } = host.conversation.inspect()
     expect(accounting).toMatchObject({ measured: 2, metaRequests: 0, saved: 0, reread: 0 })

@@ -124,7 +124,7 @@ describe('a source of which nothing is known yet', () => {
 
   it.each(['slowly__echo', 'slow__echo', 'slow-listed__echo', '__', 'echo'])(
     'has nothing to do with a call of %s',
-    async (name) => expect(await open().call(name)).toMatch(/^unknown: There is no tool named/),
+    async (name) => expect(await open().call(name)).toMatch(/^unknown: Found no tool named/),
   )
 
   it('is not said to be missing by the search that says why it is away', async () => {
@@ -138,7 +138,7 @@ describe('a source of which nothing is known yet', () => {
 
   it('is like none where the policy denies it', async () => {
     const { call, text } = open({ policy: ({ source }) => source !== 'slow-list' })
-    expect(await call('slow-list__echo')).toMatch(/^unknown: There is no tool named/)
+    expect(await call('slow-list__echo')).toMatch(/^unknown: Found no tool named/)
     expect(await text('tool_search', { query: 'server:slow-list echo' })).toContain('no server is called')
   })
 })

@@ -412,7 +412,7 @@ describe('the wrapper', () => {
   it('is unknown where the delivery is append', async () => {
     const { inputs, play } = await player(mixed(), { delivery: 'append' })
     expect(await play(wrapped('create_issue', { value: 'x' }))).toContain(
-      'There is no tool named "tool_call"',
+      'Found no tool named "tool_call"',
     )
     expect(inputs).toEqual([])
   })
@@ -539,7 +539,7 @@ describe('a call of a hidden tool', () => {
       surface: { hiddenCalls: 'hint' },
       policy: ({ name }) => name !== 'create_issue',
     })
-    expect(await denied.play(hidden)).toContain('There is no tool named')
+    expect(await denied.play(hidden)).toContain('Found no tool named')
     const inactive = await player(mixed(), {
       surface: { hiddenCalls: 'hint' },
       policy: ({ name, action }) => name !== 'create_issue' || action !== 'load',

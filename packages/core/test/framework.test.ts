@@ -204,7 +204,7 @@ describe.each(places)('on $wire, streamed: $stream', ({ wire, stream }) => {
       await host.step(stream)
       const [made, invented, spelt] = await host.step(stream)
       expect(made?.text).toBe('create_issue ran with {"value":"a"}')
-      expect(invented?.text).toContain('There is no tool named "fly_to_moon"')
+      expect(invented?.text).toContain('Found no tool named "fly_to_moon"')
       expect(spelt?.text).toBe('create_issue ran with {"value":"b"}')
       await host.step(stream)
       expect(host.endpoint.requests.map(({ violation }) => violation)).toEqual([

@@ -623,7 +623,7 @@ describe('what only this wire has', () => {
     )
     expect(responses).toEqual([
       { error: expect.stringContaining('no disk') },
-      { result: expect.stringContaining('There is no tool named "make_coffee"') },
+      { result: expect.stringContaining('Found no tool named "make_coffee"') },
     ])
   })
 

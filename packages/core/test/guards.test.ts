@@ -113,7 +113,7 @@ describe('a clear', () => {
     expect((await host.step(bridge('no_such_tool'))).join()).toContain('has failed twice')
     await host.conversation.clear()
     host.messages.splice(1)
-    expect((await host.step(bridge('no_such_tool'))).join()).toContain('There is no tool named')
+    expect((await host.step(bridge('no_such_tool'))).join()).toContain('Found no tool named')
   })
 
   it('forgets the calls that have not ended', async () => {

@@ -482,7 +482,7 @@ describe('prototype names', () => {
       expect(await play(search(`select:${name}`))).toContain('Found no tool named')
       expect(await play(search(`server:${name} group:${name}`))).toContain('Found no tool for')
       expect(await play({ name: 'tool_call', arguments: { name, arguments: {} } })).toContain(
-        'There is no tool named',
+        'Found no tool named',
       )
     }
   })

@@ -97,7 +97,7 @@ describe('a loader denied later', () => {
       expect(host.requests.every((request) => request.status === 200)).toBe(true)
       expect(notices(host)).toHaveLength(1)
       await play(search('anything'))
-      expect(lastResult(host)).toContain('There is no tool named "tool_search"')
+      expect(lastResult(host)).toContain('Found no tool named "tool_search"')
     },
   )
 

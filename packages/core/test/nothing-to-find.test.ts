@@ -57,7 +57,7 @@ describe.each([
 
   it('a call of an unknown tool is not sent there either', async () => {
     const { answer } = await played('send_mail', {}, tools)
-    expect(answer).toContain('There is no tool named "send_mail".')
+    expect(answer).toContain('Found no tool named "send_mail".')
     expect(answer).not.toContain('tool_search')
   })
 })

@@ -75,7 +75,7 @@ describe('off', () => {
       { callId: 'c2', anchor: 'c2', name: 'no_such_thing', input: { value: {} } },
     ])
     expect(answers.map((answer) => answer.outcome.kind)).toEqual(['unknown', 'unknown'])
-    expect(answers[0]?.text).toBe('There is no tool named "tool_search".')
+    expect(answers[0]?.text).toBe('Found no tool named "tool_search".')
   })
 
   it("keeps the host's array when a denied tool leaves it: same order, same objects, same instance each time", async () => {

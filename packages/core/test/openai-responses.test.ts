@@ -219,7 +219,7 @@ describe('calls', () => {
   it('of a missing tool or with broken arguments are answered, and cut-off arguments are sent as an object', async () => {
     const host = await open('bridge', [calls(call('no_such_tool')), calls(call('read_file', '{"value":'))])
     await host.ask('go')
-    expect(outputs(host)[0]).toContain('There is no tool named "no_such_tool"')
+    expect(outputs(host)[0]).toContain('Found no tool named "no_such_tool"')
     expect(outputs(host)[1]).toContain('are not a JSON object')
     expect(host.input().at(-2)?.arguments).toBe('{"unparsable":"{\\"value\\":"}')
   })

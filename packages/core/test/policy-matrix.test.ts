@@ -440,7 +440,7 @@ describe('the predicate', () => {
     const policy = ((request: PolicyRequest) =>
       request.name === 'drop_table' ? broken() : true) as unknown as (request: PolicyRequest) => boolean
     const { host, play } = await stage('allowed', { policy })
-    expect(await play(direct('drop_table'))).toContain('There is no tool named "drop_table"')
+    expect(await play(direct('drop_table'))).toContain('Found no tool named "drop_table"')
     expect(oursOnly(host)).not.toContain('db__drop_table')
     const failed = host.events.find((event) => event.kind === 'policy-failed')
     expect(failed).toMatchObject({

@@ -317,7 +317,7 @@ describe('what is kept', () => {
     expect(await read(await host.conversation.child({ id: 'child' }))).toBe(piece)
     expect(await read(await host.conversation.child({ id: 'bare', inherit: 'none' }))).toBe(piece)
     const other = await host.well.open({ id: 'other' })
-    expect(await read(other)).toMatch(/^There is no tool named "read_result"/)
+    expect(await read(other)).toMatch(/^Found no tool named "read_result"/)
     await host.conversation.clear()
     expect(await read(host.conversation)).toMatch(/is no longer kept/)
   })
@@ -343,7 +343,7 @@ describe('what is kept', () => {
     const [answer] = await fork.conversation.run([
       { callId: 'c', anchor: 'c', name: 'read_result', input: { value: { handle: 'r_000' } } },
     ])
-    expect(answer?.text).toMatch(/^There is no tool named/)
+    expect(answer?.text).toMatch(/^Found no tool named/)
   })
 
   it('is gone when it expires, or if there was no room', async () => {

@@ -72,7 +72,7 @@ const scenarios: Record<string, (scene: Scene) => Promise<void>> = {
   'a name that does not exist': async ({ open }) => {
     const host = await open([{ calls: [{ name: 'make_coffee', arguments: {} }] }, done])
     await host.ask('go')
-    expect(host.requests.at(-1)?.raw).toContain('There is no tool named')
+    expect(host.requests.at(-1)?.raw).toContain('Found no tool named')
   },
   alias: async ({ open, use }) => {
     const host = await open([use('file_ticket'), done], {

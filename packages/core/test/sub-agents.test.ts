@@ -211,7 +211,7 @@ describe("a sub-agent's allowlist", () => {
       await play(child, search('zither tuning')),
     ]
     expect(answers.join('\n')).not.toMatch(/Does create event|find_slot|Nearest: calendar|calendar \(/)
-    expect(answers[2]).toContain('There is no tool named "calendar__create_event"')
+    expect(answers[2]).toContain('Found no tool named "calendar__create_event"')
     const tools = parent.requests.slice(-10).map(({ body }) => JSON.stringify(body.tools))
     expect(tools.join('\n')).not.toMatch(/calendar|worktree|read_file/)
   })
@@ -244,7 +244,7 @@ describe('a sub-agent', () => {
       const calls = [{ callId: name, anchor: name, name, input: { value: { value: 'x' } } }]
       return (await child.conversation.run(calls))[0]?.text
     }
-    expect(await answer('create_event')).toBe('There is no tool named "create_event".')
+    expect(await answer('create_event')).toBe('Found no tool named "create_event".')
     expect(await answer('create_issue')).toBe('create_issue ran with {"value":"x"}')
     denied.add('create_issue')
     expect(await answer('create_issue')).not.toContain('ran with')
@@ -306,6 +306,6 @@ describe('a sub-agent', () => {
     const child = await spawn(parent, { id: 'child', allow: ['tracker__*'] })
     await play(child)
     const fork = child.with(await child.conversation.fork({ id: 'fork' }))
-    expect(await play(fork, call('read_file'))).toContain('There is no tool named "read_file"')
+    expect(await play(fork, call('read_file'))).toContain('Found no tool named "read_file"')
   })
 })

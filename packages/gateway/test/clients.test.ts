@@ -128,7 +128,7 @@ describe('a client over HTTP', () => {
         'inputSchema',
       )
       const denied = await three.text('run_tool', { name: 'files__write_file', arguments: {} })
-      expect(denied).toContain('There is no tool named')
+      expect(denied).toContain('Found no tool named')
       const all = await openClient(kind, `${url}/mcp`)
       await all.text('run_tool', { name: 'files__list_allowed_directories', arguments: {} })
       await three.text('run_tool', { name: 'files__read_text_file', arguments: { path: 'none' } })

@@ -79,7 +79,7 @@ describe('a call is understood', () => {
       '{"message":"hi"}',
     )
     await expect(client.text('tool_call', { name: 'odd__echo', arguments: {} })).rejects.toThrow(
-      'There is no tool named "tool_call". Find tools with find_tools.',
+      'Found no tool named "tool_call". Find tools with find_tools.',
     )
   })
 
@@ -94,7 +94,7 @@ describe('a call is understood', () => {
       await client.text('run_tool', { name: 'toolwell_odd__echo', message: 'x' }),
       await client.text('run_tool', { name: 'odd__echo', args: { message: 'x' } }),
     ]
-    for (const answer of answers) expect(answer).toContain('There is no tool named')
+    for (const answer of answers) expect(answer).toContain('Found no tool named')
   })
 })
 

@@ -358,7 +358,7 @@ export const defaultPrompts: Prompts = {
   },
 
   unknown: ({ asked, nearest, loader }) =>
-    `There is no tool named ${asked}.${nearestOf(nearest)}${loader ? ` Find tools with ${loader}.` : ''}`,
+    `Found no tool named ${asked}.${nearestOf(nearest)}${loader ? ` Find tools with ${loader}.` : ''}`,
   unknownServer: ({ asked, names }) =>
     `No server is named exactly ${asked}. ${names.length ? `Servers: ${list(names)}.` : 'There are no servers.'} Nothing was run.`,
   ambiguous: ({ asked, names }) =>

@@ -132,7 +132,7 @@ describe('the bridge', () => {
     const child = await parent.conversation.child({ id: 'reader', policy: readOnly })
     const host = await play({}, child)
     const [answer] = await host.step(bridge('git__push', { value: 'x' }))
-    expect(answer).toContain('There is no tool named "git__push"')
+    expect(answer).toContain('Found no tool named "git__push"')
   })
 
   it('WA2200: a rule that lets one command through lets no other pass by its arguments', async () => {

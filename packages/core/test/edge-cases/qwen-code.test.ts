@@ -222,7 +222,7 @@ describe('sub-agents over the bridge', () => {
     )
     expect(own).toContain('Already loaded; call directly')
     expect(foreign).toContain('Found no tool named')
-    expect(called).toContain('There is no tool named')
+    expect(called).toContain('Found no tool named')
     expect(`${foreign}${called}`).not.toMatch(/Does close issue|select:/)
   })
 
