@@ -411,9 +411,7 @@ describe('the wrapper', () => {
 
   it('is unknown where the delivery is append', async () => {
     const { inputs, play } = await player(mixed(), { delivery: 'append' })
-    expect(await play(wrapped('create_issue', { value: 'x' }))).toContain(
-      'Found no tool named "tool_call"',
-    )
+    expect(await play(wrapped('create_issue', { value: 'x' }))).toContain('Found no tool named "tool_call"')
     expect(inputs).toEqual([])
   })
 })

@@ -243,7 +243,7 @@ describe('a literal in a request', () => {
     ['boxes/open_box', 'Opens a box.'],
   )
   it.each([
-    ['read /home/ada/notes.yaml', 'files/read_text'],
+    ['read /srv/notes.yaml', 'files/read_text'],
     ['open https://example.com/box', 'browser/open_url'],
   ])('says what an action without an object is about: %s', (query, id) => {
     expect(files.ids(query)[0]).toBe(id)
