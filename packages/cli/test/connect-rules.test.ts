@@ -100,6 +100,14 @@ const CASES: Readonly<Record<string, Case>> = {
       ],
     },
   },
+  'copilot-cli': {
+    ...jsonCase('home/.copilot/mcp-config.json', 'mcpServers', { type: 'local', tools: ['*'], ...server }),
+    scopes: {
+      user: ['home/.copilot/settings.json', add({ disabledMcpServers: ['files'] }), []],
+      project: ['.github/copilot/settings.json', add({ disabledMcpServers: ['files'] }), []],
+      local: ['.github/copilot/settings.local.json', add({ disabledMcpServers: ['files'] }), []],
+    },
+  },
   qwen: {
     ...jsonCase('home/.qwen/settings.json', 'mcpServers', server),
     scopes: {
@@ -541,6 +549,9 @@ it.each<[string, string, string, string]>([
     'mcp__files',
   ],
   ['codex', '.codex/config.toml', '[[hooks.PreToolUse]]\nmatcher = "mcp__files"\n', 'mcp__files'],
+  ['copilot-cli', 'home/.copilot/hooks/a.json', hooks('preToolUse', 'bash|files-write_file'), 'write_file'],
+  ['copilot-cli', '.github/hooks/a.json', hooks('PreToolUse', 'files-.*'), 'files-'],
+  ['copilot-cli', 'home/.copilot/settings.json', hooks('permissionRequest', '.*write.*'), '\\.\\*write'],
 ])('%s: is refused if a hook in %s would no longer run', async (client, file, text, shown) => {
   const from = CASES[client] as Case
   const home = homeWith({ [from.file]: from.text, [file]: text })

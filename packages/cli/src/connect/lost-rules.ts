@@ -139,7 +139,7 @@ export async function checkLostRules(from: UserFile, places: Places): Promise<vo
   if (hook)
     throw new Refusal(
       `${from.label} has a hook for ${[hook, ...others].map(({ matcher }) => matcher).join(', ')} that does not run for tools behind Toolwell, because they have other names: ${hook.file}`,
-      `Add the tools behind Toolwell to the matcher, such as mcp__toolwell__.*, or run connect with --accept-lost-rules`,
+      `Add the tools behind Toolwell to the matcher, such as ${from.client === 'copilot-cli' ? 'toolwell-.*' : 'mcp__toolwell__.*'}, or run connect with --accept-lost-rules`,
     )
   for (const { file, format, find } of RULE_FILES[from.client as ClientName]?.(from, places) ?? []) {
     if (!existsSync(file)) continue
