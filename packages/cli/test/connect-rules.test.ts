@@ -499,6 +499,15 @@ it.each<[string, string, unknown, string, string]>([
     'home/other',
     '',
   ],
+  ...[{ tools: { write_file: false } }, { enabled: false, tools: { write_file: true } }].map(
+    (files): [string, string, unknown, string, string] => [
+      'zed',
+      'home/.config/zed/settings.json',
+      { agent: { profiles: { write: { context_servers: { 'the write_file server': files } } } } },
+      'home/other',
+      '',
+    ],
+  ),
   ...['opencode', 'kilo'].map((client): [string, string, unknown, string, string] => [
     client,
     `home/.config/${client}/${client}.json`,
@@ -519,6 +528,19 @@ it.each<[string, string, unknown, string, string]>([
   expect(readText(home, file)).toBe(before)
   expect(await home.run(['connect', client, '--yes', '--accept-lost-rules'])).toMatchObject({ code: 0 })
   expect(readText(home, file)).not.toBe(before)
+})
+
+it('Zed: a profile is no reason to refuse if it switches the gateway off, or no tool of a server', async () => {
+  const off = { tools: { write_file: false } }
+  const profiles = {
+    ask: { enable_all_context_servers: false, context_servers: { files: off } },
+    write: { context_servers: { files: { tools: { write_file: true } }, toolwell: off } },
+    mine: { context_servers: { files: { enabled: true, ...off } } },
+  }
+  const home = homeWith({
+    'home/.config/zed/settings.json': { context_servers: { files: server }, agent: { profiles } },
+  })
+  expect(await home.run(['connect', 'zed', '--yes', '--no-start'])).toMatchObject({ code: 0 })
 })
 
 const hooks = (event: string, matcher: string) =>

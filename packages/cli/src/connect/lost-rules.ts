@@ -7,6 +7,7 @@ import { findLostHooks } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
 import { systemFolder } from '../shared/clients/rule-source.js'
 import type { Fields } from '../shared/clients/shapes.js'
+import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
 import { Refusal } from './edit/change.js'
 
 interface RuleFile {
@@ -115,19 +116,34 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
       ],
     },
   ],
-  // zed.dev/docs/ai/tool-permissions: "mcp:server:tool".
+  // zed.dev/docs/ai/tool-permissions: "mcp:server:tool", and zed.dev/docs/ai/agent-profiles.
   zed: ({ file }) => [
     {
       file,
       format: 'json',
-      find: (value) =>
-        listEntries(valueAt(value, ['agent', 'tool_permissions', 'tools'])).flatMap(({ name, entry }) =>
+      find: (value) => [
+        ...listEntries(valueAt(value, ['agent', 'tool_permissions', 'tools'])).flatMap(({ name, entry }) =>
           name.startsWith('mcp:') && isRecord(entry) && (entry.default === 'deny' || entry.always_deny)
             ? [name]
             : [],
         ),
+        ...listEntries(valueAt(value, ['agent', 'profiles'])).flatMap(({ entry }) => offInZedProfile(entry)),
+      ],
     },
   ],
+}
+
+/** Tools that a profile of Zed switches off, unless it switches off the gateway too. */
+function offInZedProfile(profile: unknown): string[] {
+  if (valueAt(profile, ['enable_all_context_servers']) === false) return []
+  return listEntries(valueAt(profile, ['context_servers'])).flatMap(({ name, entry }) => {
+    const enabled = valueAt(entry, ['enabled'])
+    if (name === ENTRY_NAME || enabled === true) return []
+    if (enabled === false) return [name]
+    return listEntries(valueAt(entry, ['tools'])).flatMap((tool) =>
+      tool.entry === false ? [`${name}/${tool.name}`] : [],
+    )
+  })
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
