@@ -530,6 +530,48 @@ it.each<[string, string, unknown, string, string]>([
   expect(readText(home, file)).not.toBe(before)
 })
 
+it.each<[string, string, unknown, string, string]>([
+  [
+    'zed',
+    'home/.config/zed/settings.json',
+    {
+      agent: {
+        tool_permissions: { default: 'allow', tools: { 'mcp:files:write_file': { default: 'confirm' } } },
+      },
+    },
+    'home/other',
+    '',
+  ],
+  [
+    'goose',
+    'home/.config/goose/config.yaml',
+    'extensions: {}\n',
+    'home/.config/goose/permission.yaml',
+    'user:\n  always_allow: []\n  ask_before: [files__write_file]\n  never_allow: []\n',
+  ],
+  [
+    'continue',
+    'home/.continue/config.yaml',
+    'name: a\nversion: 0.0.1\nmcpServers: []\n',
+    'home/.continue/permissions.yaml',
+    'allow: ["*"]\nask: [Bash, files_write_file]\nexclude: []\n',
+  ],
+  [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    'home/.kimi-code/config.toml',
+    '[[permission.rules]]\ndecision = "ask"\npattern = "mcp__files__write_file"\n',
+  ],
+])('%s: the preview names ask rules that no longer match', async (client, file, value, rules, text) => {
+  const home = homeWith({ [file]: value, [rules]: text })
+  const { code, output } = await home.run(['connect', client, '--dry-run'])
+  expect(code).toBe(0)
+  expect(output).toMatch(
+    /! .* no longer recognises these ask rules: [\w:]*write_file\. Do not allow the tools of Toolwell without a question\./,
+  )
+})
+
 it('Zed: a profile is no reason to refuse if it switches the gateway off, or no tool of a server', async () => {
   const off = { tools: { write_file: false } }
   const profiles = {
