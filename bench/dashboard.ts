@@ -220,8 +220,9 @@ async function measureUse(page: Page, url: URL) {
     reloads.push(
       Number(
         await page.evaluate(`(async () => {
+          const headers = { 'X-Toolwell-Csrf': localStorage.getItem('toolwell-csrf') }
           const start = performance.now()
-          await (await fetch('/dashboard/api/tools?set=*')).json()
+          await (await fetch('/dashboard/api/tools?set=*', { headers })).json()
           return performance.now() - start
         })()`),
       ),

@@ -411,6 +411,44 @@ it('Codex: reads the agents that its config names', async () => {
   expect(await judge('codex', files)).toMatchObject({ denied: [WRITE] })
 })
 
+describe('Copilot CLI', () => {
+  it.each<[string, string, unknown, string[]]>([
+    ['the user', 'home/.copilot/settings.json', { disabledMcpServers: ['files'] }, [READ, WRITE]],
+    [
+      'the top of the repository',
+      'work/.github/copilot/settings.json',
+      { disabledMcpServers: ['files', 'toolwell'] },
+      [READ, WRITE],
+    ],
+    [
+      'the local file',
+      'work/inner/.github/copilot/settings.local.json',
+      { disabledMcpServers: ['git.hub'] },
+      [ISSUE],
+    ],
+    [
+      'the administrator',
+      'etc/github-copilot/managed-settings.json',
+      { deniedMcpServers: [{ serverName: 'files' }] },
+      [READ, WRITE],
+    ],
+    [
+      'a list of the administrator',
+      'etc/github-copilot/managed-settings.json',
+      { allowedMcpServers: [{ serverName: 'files' }, { serverName: 'toolwell' }] },
+      [ISSUE],
+    ],
+  ])('reads servers that are off: %s', async (_, file, value, denied) => {
+    expect(await judge('copilot-cli', { [file]: value })).toMatchObject({ denied })
+  })
+
+  it('follows COPILOT_HOME', async () => {
+    const files = { 'other/settings.json': { disabledMcpServers: ['files'] } }
+    const env = { COPILOT_HOME: join(folderWith(files), 'other') }
+    expect(await judge('copilot-cli', {}, env)).toMatchObject({ denied: [READ, WRITE] })
+  })
+})
+
 it('Gemini CLI: reads tools that need confirmation', async () => {
   const files = {
     'home/.gemini/settings.json': { tools: { confirmationRequired: ['mcp_files_write_file'] } },

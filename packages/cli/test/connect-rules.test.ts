@@ -100,6 +100,14 @@ const CASES: Readonly<Record<string, Case>> = {
       ],
     },
   },
+  'copilot-cli': {
+    ...jsonCase('home/.copilot/mcp-config.json', 'mcpServers', { type: 'local', tools: ['*'], ...server }),
+    scopes: {
+      user: ['home/.copilot/settings.json', add({ disabledMcpServers: ['files'] }), []],
+      project: ['.github/copilot/settings.json', add({ disabledMcpServers: ['files'] }), []],
+      local: ['.github/copilot/settings.local.json', add({ disabledMcpServers: ['files'] }), []],
+    },
+  },
   qwen: {
     ...jsonCase('home/.qwen/settings.json', 'mcpServers', server),
     scopes: {
@@ -491,6 +499,15 @@ it.each<[string, string, unknown, string, string]>([
     'home/other',
     '',
   ],
+  ...[{ tools: { write_file: false } }, { enabled: false, tools: { write_file: true } }].map(
+    (files): [string, string, unknown, string, string] => [
+      'zed',
+      'home/.config/zed/settings.json',
+      { agent: { profiles: { write: { context_servers: { 'the write_file server': files } } } } },
+      'home/other',
+      '',
+    ],
+  ),
   ...['opencode', 'kilo'].map((client): [string, string, unknown, string, string] => [
     client,
     `home/.config/${client}/${client}.json`,
@@ -511,6 +528,61 @@ it.each<[string, string, unknown, string, string]>([
   expect(readText(home, file)).toBe(before)
   expect(await home.run(['connect', client, '--yes', '--accept-lost-rules'])).toMatchObject({ code: 0 })
   expect(readText(home, file)).not.toBe(before)
+})
+
+it.each<[string, string, unknown, string, string]>([
+  [
+    'zed',
+    'home/.config/zed/settings.json',
+    {
+      agent: {
+        tool_permissions: { default: 'allow', tools: { 'mcp:files:write_file': { default: 'confirm' } } },
+      },
+    },
+    'home/other',
+    '',
+  ],
+  [
+    'goose',
+    'home/.config/goose/config.yaml',
+    'extensions: {}\n',
+    'home/.config/goose/permission.yaml',
+    'user:\n  always_allow: []\n  ask_before: [files__write_file]\n  never_allow: []\n',
+  ],
+  [
+    'continue',
+    'home/.continue/config.yaml',
+    'name: a\nversion: 0.0.1\nmcpServers: []\n',
+    'home/.continue/permissions.yaml',
+    'allow: ["*"]\nask: [Bash, files_write_file]\nexclude: []\n',
+  ],
+  [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    'home/.kimi-code/config.toml',
+    '[[permission.rules]]\ndecision = "ask"\npattern = "mcp__files__write_file"\n',
+  ],
+])('%s: the preview names ask rules that no longer match', async (client, file, value, rules, text) => {
+  const home = homeWith({ [file]: value, [rules]: text })
+  const { code, output } = await home.run(['connect', client, '--dry-run'])
+  expect(code).toBe(0)
+  expect(output).toMatch(
+    /! .* no longer recognises these ask rules: [\w:]*write_file\. Do not allow the tools of Toolwell without a question\./,
+  )
+})
+
+it('Zed: a profile is no reason to refuse if it switches the gateway off, or no tool of a server', async () => {
+  const off = { tools: { write_file: false } }
+  const profiles = {
+    ask: { enable_all_context_servers: false, context_servers: { files: off } },
+    write: { context_servers: { files: { tools: { write_file: true } }, toolwell: off } },
+    mine: { context_servers: { files: { enabled: true, ...off } } },
+  }
+  const home = homeWith({
+    'home/.config/zed/settings.json': { context_servers: { files: server }, agent: { profiles } },
+  })
+  expect(await home.run(['connect', 'zed', '--yes', '--no-start'])).toMatchObject({ code: 0 })
 })
 
 const hooks = (event: string, matcher: string) =>
@@ -541,6 +613,9 @@ it.each<[string, string, string, string]>([
     'mcp__files',
   ],
   ['codex', '.codex/config.toml', '[[hooks.PreToolUse]]\nmatcher = "mcp__files"\n', 'mcp__files'],
+  ['copilot-cli', 'home/.copilot/hooks/a.json', hooks('preToolUse', 'bash|files-write_file'), 'write_file'],
+  ['copilot-cli', '.github/hooks/a.json', hooks('PreToolUse', 'files-.*'), 'files-'],
+  ['copilot-cli', 'home/.copilot/settings.json', hooks('permissionRequest', '.*write.*'), '\\.\\*write'],
 ])('%s: is refused if a hook in %s would no longer run', async (client, file, text, shown) => {
   const from = CASES[client] as Case
   const home = homeWith({ [from.file]: from.text, [file]: text })

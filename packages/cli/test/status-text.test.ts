@@ -1,6 +1,6 @@
 /** Output of `status` about a gateway from another version, and commands that can be pasted. */
 import { spawnSync } from 'node:child_process'
-import type { GatewayReport } from '@toolwell/gateway'
+import type { GatewayEvent, GatewayReport } from '@toolwell/gateway'
 import { type DaemonFile, shellWord } from '@toolwell/gateway/bridge'
 import { expect, it } from 'vitest'
 import { describeEvent } from '../src/serve/events.js'
@@ -172,7 +172,7 @@ it('names once what is wrong in the config of the user, whatever projects are op
   expect(shown.split('No servers: no entry of the config is usable.')).toHaveLength(3)
 })
 
-it('removes control characters from names and folders that clients send', () => {
+it('removes control characters from names and folders of clients, and from names of servers', () => {
   const evil = 'x\u001b[2J\u001b]0;t\u0007\ny'
   const client = {
     name: evil,
@@ -192,12 +192,28 @@ it('removes control characters from names and folders that clients send', () => 
     untrusted: [{ folder: evil, file: evil }],
     problem: evil,
     problems: [{ server: 'a', problem: evil, stillUsed: false }],
+    servers: [
+      {
+        name: evil,
+        state: 'ready',
+        reason: '',
+        tools: 1,
+        sharedBy: 'everyone',
+        processes: [],
+        quarantined: { [evil]: 'changed' },
+      },
+    ],
   }
   const shown = [paths, { ...paths, problems: [] }, { ...paths, problems: [], missing: [] }]
     .map((some) => statusText({ ...report, clients, serverSets: [{ ...set, ...some }] }, file, hints))
     .join('')
   const line = describeEvent({ kind: 'listed', client: evil, endpoint: '/mcp' }, hints) ?? ''
-  for (const text of [shown, line]) expect(text).not.toMatch(/[\u001b\u0007]|^y/m)
+  const events = [
+    { kind: 'server-state', server: evil, state: 'ready', reason: '' },
+    { kind: 'tools-quarantined', server: evil, tools: new Map([[evil, 'changed']]) },
+  ].map((event) => describeEvent({ kind: 'server', event } as unknown as GatewayEvent, hints) ?? '')
+  expect(events.join()).toContain('quarantined')
+  for (const text of [shown, line, ...events]) expect(text).not.toMatch(/[\u001b\u0007]|^y/m)
 })
 
 it('escapes the name of a server that is not usable', () => {

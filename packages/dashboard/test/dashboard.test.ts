@@ -420,8 +420,13 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
 
   it('lets no other page of this computer read or write with the cookie', async () => {
     const { page, started } = await openDashboard(browser, servers('one'))
+    expect(page.url()).toBe(`${started.url}/dashboard/`)
     const before = readFileSync(started.config, 'utf8')
-    const evil = createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<p>evil'))
+    let cookie = ''
+    const evil = createServer((request, response) => {
+      cookie ||= request.headers.cookie ?? ''
+      response.setHeader('Content-Type', 'text/html').end('<p>evil')
+    })
     await once(evil.listen(0, '127.0.0.1'), 'listening')
     onTestFinished(() => void evil.close())
     // The browser sends the cookie, because another port is the same site.
@@ -441,6 +446,11 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
       await page.waitForURL(`${started.url}/**`)
       await page.goto(own)
     }
+    // The program at the other port gets the cookie, which is not enough.
+    await page.goto(`${own}dashboard/`)
+    expect(cookie).toContain(`toolwell_${new URL(started.url).port}=`)
+    for (const route of ['session', 'calls', 'events'])
+      expect((await fetch(`${started.url}/dashboard/api/${route}`, { headers: { cookie } })).status).toBe(401)
     // The page itself cannot write without its CSRF token either.
     await page.goto(`${started.url}/dashboard/`)
     const change = JSON.stringify({
@@ -451,7 +461,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     for (const route of ['changes', 'approvals', 'servers/restart'])
       expect(
         await page.evaluate(`fetch('/dashboard/api/${route}', ${change}).then(({ status }) => status)`),
-      ).toBe(403)
+      ).toBe(401)
     expect(readFileSync(started.config, 'utf8')).toBe(before)
   })
 

@@ -228,7 +228,9 @@ describe('a daemon', () => {
       const headers = { Authorization: `Bearer ${readToken(given.folder)}` }
       const answer = await fetch(`${daemon.url}${path}`, { method: 'POST', headers })
       expect(answer.status).toBe(401)
-      expect(await answer.text()).toContain(`Another program uses port ${port}`)
+      expect(await answer.text()).toMatch(
+        new RegExp(`Another program uses port ${port}.*replace the token.*toolwell token --new`),
+      )
     }
     const found = await findDaemon(given.folder)
     if (found.kind !== 'running') throw new Error('it is not running')

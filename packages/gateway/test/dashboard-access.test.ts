@@ -22,7 +22,8 @@ describe('a link', () => {
     const link = await createLink(started)
     const first = await ask(started, link)
     expect(first.status).toBe(303)
-    expect(first.headers.location).toBe('/dashboard/')
+    // Browsers send the part after # to nobody.
+    expect(first.headers.location).toMatch(/^\/dashboard\/#[\w-]{32}$/)
     expect(first.headers['set-cookie']).toEqual([
       expect.stringMatching(
         new RegExp(`^toolwell_${started.port}=[\\w-]{32}; Path=/dashboard; HttpOnly; SameSite=Strict$`),
@@ -119,25 +120,41 @@ describe('the API of the page', () => {
       }
   })
 
-  it('refuses a write without the CSRF token, by GET, and in another format', async () => {
-    const { post, get, cookie, ...opened } = await openDashboard(two)
+  it('refuses programs at other ports, to which browsers send the cookie too', async () => {
+    const { cookie, ...opened } = await openDashboard(two)
+    for (const csrf of ['', 'a'.repeat(32)])
+      for (const [method, route] of [
+        ['GET', 'session'],
+        ['GET', 'calls'],
+        ['GET', `events?csrf=${csrf}`],
+        ['POST', 'approvals'],
+      ] as const) {
+        const headers = { Cookie: cookie, 'X-Toolwell-Csrf': csrf }
+        const answer = await ask(opened, `/dashboard/api/${route}`, { method, headers })
+        expect([route, answer.status, answer.body?.error.code]).toEqual([route, 401, 'no-csrf-token'])
+      }
+    expect((await ask(opened, '/dashboard/', { headers: { Cookie: cookie } })).text).not.toContain(
+      opened.csrf,
+    )
+    expect(opened.session).not.toHaveProperty('csrf')
+  })
+
+  it('refuses a write by GET and in another format', async () => {
+    const { post, get, cookie, csrf, ...opened } = await openDashboard(two)
     const change = { action: 'deny', tools: [{ set: opened.set, server: 'files', tool: 'read_file' }] }
-    for (const csrf of ['', 'a'.repeat(32)]) {
-      const answer = await post<{ error: { code: string } }>('changes', change, { 'X-Toolwell-Csrf': csrf })
-      expect([answer.status, answer.body.error.code]).toEqual([403, 'no-csrf-token'])
-    }
     expect((await post('changes', change, { 'Content-Type': 'text/plain' })).status).toBe(415)
-    const headers = { Cookie: cookie }
+    const headers = { Cookie: cookie, 'X-Toolwell-Csrf': csrf }
     for (const route of ['approvals', 'servers/restart', 'changes/preview'])
       expect((await ask(opened, `/dashboard/api/${route}`, { headers })).status).toBe(405)
     expect(await get('changes')).toEqual({ changes: [] })
   })
 
   it('refuses other pages, other ports and other host names', async () => {
-    const { cookie, post, ...opened } = await openDashboard(EMPTY)
+    const { cookie, csrf, post, ...opened } = await openDashboard(EMPTY)
+    const access = { Cookie: cookie, 'X-Toolwell-Csrf': csrf }
     const own = `http://127.0.0.1:${opened.port}`
     const statusOf = async (headers: Record<string, string>) =>
-      (await ask(opened, '/dashboard/api/session', { headers: { Cookie: cookie, ...headers } })).status
+      (await ask(opened, '/dashboard/api/session', { headers: { ...access, ...headers } })).status
     expect(await statusOf({ Origin: own, 'Sec-Fetch-Site': 'same-origin' })).toBe(200)
     expect(await statusOf({ Origin: 'https://evil.example' })).toBe(403)
     expect(await statusOf({ Origin: `http://127.0.0.1:${opened.port + 1}` })).toBe(403)

@@ -1,7 +1,9 @@
 /** Invalid answers of servers become errors that the model can read, in both protocol generations and over every transport. */
 import { request } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { openClient } from './support/clients.js'
 import { authorized, type Started, startGateway } from './support/gateway.js'
 
@@ -78,6 +80,19 @@ describe.each(Object.keys(ways))('over %s', (way) => {
     expect((await started.gateway.inspect()).counts).toMatchObject({ calls: 7, failed: 6 })
     expect(await ask('echo', { text: 'still here' })).toBe('still here')
   })
+})
+
+it('a prompt or resource that is nested too deeply is an error', async () => {
+  const { url } = await start()
+  const client = new Client({ name: 'old', version: '1' })
+  const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
+    requestInit: { headers: authorized },
+  })
+  await client.connect(transport as Parameters<typeof client.connect>[0])
+  onTestFinished(() => client.close())
+  const problem = 'the result cannot be passed on: it is nested too deeply'
+  await expect(client.getPrompt({ name: 'hostile__deep' })).rejects.toThrow(problem)
+  await expect(client.readResource({ uri: 'deep://' })).rejects.toThrow(problem)
 })
 
 it.each([null, 'text', 5, [], [{}]])(

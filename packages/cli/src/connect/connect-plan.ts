@@ -108,6 +108,8 @@ export interface PlanOptions {
 /** Facts about a client besides the file with its servers. */
 export interface ClientFacts {
   readonly found: readonly FoundRule[]
+  /** Ask rules that Toolwell does not apply either. */
+  readonly lostAsk?: readonly string[]
   readonly mode: ChosenMode | undefined
   /** Why the client must not be connected. */
   readonly refusal?: Refusal
@@ -306,7 +308,7 @@ function planClient(
       })
   }
   const now = record ? namesIn(decodeText(state.bytes) ?? '', format, table) : new Set(entries.keys())
-  const { found: rules, mode } = facts.get(from) ?? { found: [], mode: undefined }
+  const { found: rules, lostAsk, mode } = facts.get(from) ?? { found: [], mode: undefined }
   const hasRules =
     Object.hasOwn(RULE_READERS, from.client) || taken.some(({ name }) => isLimited(found, name))
   const programOf = (server: string) => {
@@ -352,7 +354,7 @@ function planClient(
         : []),
       ...overrideNotes(from, value, folder, line),
       // With every tool listed, Codex itself asks.
-      ...lostRuleNotes(from, mode?.isAll && asked.length > 0 ? rules.filter(isNotAsked) : rules),
+      ...lostRuleNotes(from, mode?.isAll && asked.length > 0 ? rules.filter(isNotAsked) : rules, lostAsk),
     ],
     line,
     variables,

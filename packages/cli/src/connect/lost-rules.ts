@@ -7,6 +7,7 @@ import { findLostHooks } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
 import { systemFolder } from '../shared/clients/rule-source.js'
 import type { Fields } from '../shared/clients/shapes.js'
+import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
 import { Refusal } from './edit/change.js'
 
 interface RuleFile {
@@ -14,6 +15,8 @@ interface RuleFile {
   readonly format: 'json' | 'toml' | 'yaml'
   /** The names of the denied tools. */
   readonly find: (value: Fields) => readonly string[]
+  /** The names of tools before which the client asks. */
+  readonly findAsked?: (value: Fields) => readonly string[]
 }
 
 /** Logins at an organisation whose address answers with further settings: "type": "wellknown". */
@@ -86,6 +89,10 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
       file: join(dirname(file), 'permission.yaml'),
       format: 'yaml',
       find: (value) => Object.values(value).flatMap((each) => strings(valueAt(each, ['never_allow']))),
+      findAsked: (value) =>
+        Object.values(value)
+          .flatMap((each) => strings(valueAt(each, ['ask_before'])))
+          .filter((name) => name.includes('__')),
     },
   ],
   // @continuedev/cli, permissions.yaml.
@@ -94,6 +101,7 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
       file: join(dirname(file), 'permissions.yaml'),
       format: 'yaml',
       find: ({ exclude }) => strings(exclude).filter((rule) => !/^[A-Z]/.test(rule)),
+      findAsked: ({ ask }) => strings(ask).filter((rule) => !/^[A-Z*]/.test(rule)),
     },
   ],
   // @moonshot-ai/kimi-code 2.1.0, PermissionRuleSchema.
@@ -102,32 +110,55 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
       file: join(dirname(file), 'config.toml'),
       format: 'toml',
       find: (value) => [
-        ...listOf(valueAt(value, ['permission', 'rules'])).flatMap((rule) =>
-          isRecord(rule) && rule.decision === 'deny' && /mcp|\*/i.test(String(rule.pattern))
-            ? [String(rule.pattern)]
-            : [],
-        ),
+        ...kimiRules(value, 'deny', /mcp|\*/i),
         ...listOf(value.hooks).flatMap((hook) =>
           isRecord(hook) && hook.event === 'PreToolUse' && /mcp/i.test(String(hook.matcher))
             ? [String(hook.matcher)]
             : [],
         ),
       ],
+      findAsked: (value) => kimiRules(value, 'ask', /mcp/i),
     },
   ],
-  // zed.dev/docs/ai/tool-permissions: "mcp:server:tool".
+  // zed.dev/docs/ai/tool-permissions: "mcp:server:tool", and zed.dev/docs/ai/agent-profiles.
   zed: ({ file }) => [
     {
       file,
       format: 'json',
-      find: (value) =>
-        listEntries(valueAt(value, ['agent', 'tool_permissions', 'tools'])).flatMap(({ name, entry }) =>
-          name.startsWith('mcp:') && isRecord(entry) && (entry.default === 'deny' || entry.always_deny)
-            ? [name]
-            : [],
-        ),
+      find: (value) => [
+        ...zedRules(value, 'deny'),
+        ...listEntries(valueAt(value, ['agent', 'profiles'])).flatMap(({ entry }) => offInZedProfile(entry)),
+      ],
+      findAsked: (value) => zedRules(value, 'confirm'),
     },
   ],
+}
+
+const kimiRules = (value: Fields, decision: string, pattern: RegExp) =>
+  listOf(valueAt(value, ['permission', 'rules'])).flatMap((rule) =>
+    isRecord(rule) && rule.decision === decision && pattern.test(String(rule.pattern))
+      ? [String(rule.pattern)]
+      : [],
+  )
+
+const zedRules = (value: Fields, action: 'deny' | 'confirm') =>
+  listEntries(valueAt(value, ['agent', 'tool_permissions', 'tools'])).flatMap(({ name, entry }) =>
+    name.startsWith('mcp:') && isRecord(entry) && (entry.default === action || entry[`always_${action}`])
+      ? [name]
+      : [],
+  )
+
+/** Tools that a profile of Zed switches off, unless it switches off the gateway too. */
+function offInZedProfile(profile: unknown): string[] {
+  if (valueAt(profile, ['enable_all_context_servers']) === false) return []
+  return listEntries(valueAt(profile, ['context_servers'])).flatMap(({ name, entry }) => {
+    const enabled = valueAt(entry, ['enabled'])
+    if (name === ENTRY_NAME || enabled === true) return []
+    if (enabled === false) return [name]
+    return listEntries(valueAt(entry, ['tools'])).flatMap((tool) =>
+      tool.entry === false ? [`${name}/${tool.name}`] : [],
+    )
+  })
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
@@ -139,12 +170,10 @@ export async function checkLostRules(from: UserFile, places: Places): Promise<vo
   if (hook)
     throw new Refusal(
       `${from.label} has a hook for ${[hook, ...others].map(({ matcher }) => matcher).join(', ')} that does not run for tools behind Toolwell, because they have other names: ${hook.file}`,
-      `Add the tools behind Toolwell to the matcher, such as mcp__toolwell__.*, or run connect with --accept-lost-rules`,
+      `Add the tools behind Toolwell to the matcher, such as ${from.client === 'copilot-cli' ? 'toolwell-.*' : 'mcp__toolwell__.*'}, or run connect with --accept-lost-rules`,
     )
-  for (const { file, format, find } of RULE_FILES[from.client as ClientName]?.(from, places) ?? []) {
-    if (!existsSync(file)) continue
-    const read = parseClient(readClientFile({ ...from, file }), format, file)
-    const names = 'value' in read ? find(read.value) : undefined
+  for (const { file, find, value } of readRules(from, places)) {
+    const names = value && find(value)
     if (names?.length === 0) continue
     throw new Refusal(
       names
@@ -153,4 +182,20 @@ export async function checkLostRules(from: UserFile, places: Places): Promise<vo
       'Deny the tools in toolwell.json, and add --accept-lost-rules to connect this client without its rules',
     )
   }
+}
+
+/** The rules of clients that Toolwell does not read at each start. */
+export function findAskRules(from: UserFile, places: Places): string[] {
+  return readRules(from, places).flatMap(({ findAsked, value }) => [...((value && findAsked?.(value)) ?? [])])
+}
+
+/** Without `value`, the file cannot be read. */
+function readRules(from: UserFile, places: Places) {
+  const files = RULE_FILES[from.client as ClientName]?.(from, places) ?? []
+  return files
+    .filter(({ file }) => existsSync(file))
+    .map((each) => {
+      const read = parseClient(readClientFile({ ...from, file: each.file }), each.format, each.file)
+      return { ...each, value: 'value' in read ? read.value : undefined }
+    })
 }

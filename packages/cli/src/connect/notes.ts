@@ -47,13 +47,22 @@ export function overrideNotes(
 }
 
 /** Names rules that no longer match, because the tools have other names behind the gateway. Deny rules still count. */
-export function lostRuleNotes({ label }: UserFile, rules: readonly FoundRule[]): string[] {
+export function lostRuleNotes(
+  { label }: UserFile,
+  rules: readonly FoundRule[],
+  lostAsk: readonly string[] = [],
+): string[] {
   const named = (action: RuleAction) => {
     const texts = rules.filter((each) => each.action === action && !namesGateway(each.text))
     return [...new Set(texts.map(({ text }) => text))].join(', ')
   }
   const [asked, allowed] = [named('ask'), named('allow')]
   return [
+    ...(lostAsk.length === 0
+      ? []
+      : [
+          `${label} no longer recognises these ask rules: ${lostAsk.join(', ')}. Do not allow the tools of Toolwell without a question.`,
+        ]),
     ...(asked === ''
       ? []
       : [

@@ -22,7 +22,7 @@ import {
 } from './connect-plan.js'
 import { asRefusal, Refusal } from './edit/change.js'
 import { listServers } from './list-servers.js'
-import { checkLostRules } from './lost-rules.js'
+import { checkLostRules, findAskRules } from './lost-rules.js'
 import { type ClientRecord, openRecords, type Records, recordsFolder, withLock } from './records.js'
 import { addServers, planPrune, prune } from './servers-file.js'
 import { connectJson, connectText, question, refusalText } from './text.js'
@@ -113,7 +113,7 @@ async function findFacts(from: UserFile, places: Places, options: ConnectOptions
       wanted === undefined
         ? await chooseMode(from.client, places)
         : { isAll: wanted === 'all', why: `of --mode ${wanted}` }
-    return { found: permissions?.found ?? [], mode }
+    return { found: permissions?.found ?? [], lostAsk: findAskRules(from, places), mode }
   } catch (error) {
     const refusal =
       error instanceof RulesProblem

@@ -60,7 +60,7 @@ export function describeEvent(event: GatewayEvent, hints: Hints): string | undef
       const { event: about } = event
       if (about.kind === 'server-state') {
         const reason = about.reason === '' ? '' : `: ${about.reason}`
-        return `  server ${about.server} is ${about.state}${reason}`
+        return `  server ${firstLine(about.server, 100)} is ${about.state}${reason}`
       }
       if (about.kind === 'tools-quarantined')
         return quarantinedLines(about.server, [...about.tools.keys()], event.config, hints.name).join('\n')

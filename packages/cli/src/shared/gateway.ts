@@ -87,12 +87,13 @@ export function quarantinedLines(
   config: string | undefined,
   name: string,
 ): string[] {
-  const { look, approve } = approval(server, config, name)
+  const shown = firstLine(server, 100)
+  const { look, approve } = approval(shown, config, name)
   const isOne = tools.length === 1
   const names = tools.slice(0, MOST_NAMED).map((name) => (/^[\w.@-]+$/.test(name) ? name : quote(name, 60)))
   const rest = tools.length - names.length
   return [
-    `! ${plural(tools.length, 'tool')} of ${server} ${isOne ? 'is' : 'are'} quarantined: ${names.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}`,
+    `! ${plural(tools.length, 'tool')} of ${shown} ${isOne ? 'is' : 'are'} quarantined: ${names.join(', ')}${rest === 0 ? '' : ` and ${rest} more`}`,
     `    Review ${isOne ? 'it' : 'them'} first: ${look}`,
     `    Approve ${isOne ? 'it' : 'them'}: ${approve}`,
   ]

@@ -213,7 +213,7 @@ function describeServerSet(
             { title: '' },
           ],
           servers.map(({ name, state, tools, sharedBy, processes, reason }) => [
-            name,
+            firstLine(name, 100),
             state,
             count(tools),
             SHARED_BY[sharedBy],

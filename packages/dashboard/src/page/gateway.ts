@@ -14,6 +14,20 @@ import { plural } from './format.js'
 
 const API = '/dashboard/api/'
 const MOST_CALLS = 200
+const CSRF = 'toolwell-csrf'
+
+/**
+ * Keeps the CSRF token of a link, which is in the address after #. The storage belongs to this port, but browsers send the cookie
+ * to every port.
+ */
+export function keepCsrfToken(): void {
+  const [, token] = /^#([\w-]{32})$/.exec(location.hash) ?? []
+  if (token === undefined) return
+  localStorage.setItem(CSRF, token)
+  history.replaceState(null, '', location.pathname + location.search)
+}
+
+const csrf = () => localStorage.getItem(CSRF) ?? ''
 
 export const session = signal<SessionAnswer | undefined>(undefined)
 /** `ended`: the cookie is gone. `lost`: the gateway does not answer, and the page tries again. */
@@ -42,14 +56,9 @@ interface Toast {
 export const toast = signal<Toast | undefined>(undefined)
 
 async function ask<T>(path: string, body?: object): Promise<T> {
+  const headers = { 'Content-Type': 'application/json', 'X-Toolwell-Csrf': csrf() }
   const init: RequestInit =
-    body === undefined
-      ? {}
-      : {
-          method: 'POST',
-          headers: { 'Content-Type': 'application/json', 'X-Toolwell-Csrf': session.value?.csrf ?? '' },
-          body: JSON.stringify(body),
-        }
+    body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
   let response: Response
   try {
     response = await fetch(API + path, init)
@@ -158,7 +167,7 @@ let source: EventSource | undefined
 export function listen(): void {
   const open = () => {
     if (source || document.hidden || connection.value === 'ended') return
-    source = new EventSource(`${API}events`)
+    source = new EventSource(`${API}events?csrf=${encodeURIComponent(csrf())}`)
     for (const [name, listener] of Object.entries(listeners))
       source.addEventListener(name, (event) =>
         listener(JSON.parse((event as MessageEvent<string>).data) as never),

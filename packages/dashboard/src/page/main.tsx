@@ -7,6 +7,7 @@ import {
   attempt,
   attention,
   connection,
+  keepCsrfToken,
   listen,
   loadAll,
   revisions,
@@ -222,6 +223,7 @@ function Keys({ onClose }: { onClose: () => void }) {
 
 applyTheme()
 watchAddress()
+keepCsrfToken()
 void attempt(loadAll).then(listen)
 const root = document.getElementById('page')
 if (root) render(<App />, root)

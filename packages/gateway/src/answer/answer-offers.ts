@@ -13,7 +13,7 @@ import { prompts } from '../prompts.js'
 import type { Found, Offer } from '../servers/offers.js'
 import type { View } from '../servers/view.js'
 import type { Taken } from './call-limits.js'
-import { insertCallerFolder, removeServerInfo } from './call-tool.js'
+import { insertCallerFolder, isTooDeep, removeServerInfo } from './call-tool.js'
 import { readCursorOrThrow, takePage } from './list-tools.js'
 import type { OptionsFor } from './relay.js'
 import { answerSubscriptions, createNotFound, toProtocolError } from './subscriptions.js'
@@ -65,7 +65,10 @@ export function answerOffers(
       const taken = take(source)
       if ('refusal' in taken) throw new ProtocolError(LIMIT_REACHED, taken.refusal)
       try {
-        return removeServerInfo(await view().request(source, { method, params }, optionsFor(source)))
+        const result = await view().request(source, { method, params }, optionsFor(source))
+        // The transport could not write it, and the client would wait.
+        if (isTooDeep(result)) throw new ProtocolError(ProtocolErrorCode.InternalError, prompts.tooDeep)
+        return removeServerInfo(result)
       } catch (error) {
         throw toProtocolError(error)
       } finally {

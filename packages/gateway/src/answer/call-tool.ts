@@ -445,7 +445,7 @@ function removeFolder<T>(folder: string, { hasFolderNames }: View, value: T): Wi
 /** JSON.stringify is recursive and overflows on deeper results. Many clients fail not far above this depth. */
 const DEEPEST = 1000
 
-function isTooDeep(result: object): boolean {
+export function isTooDeep(result: object): boolean {
   let level: readonly object[] = [result]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > DEEPEST) return true

@@ -51,6 +51,7 @@ export async function createLink(started: Pick<Started, 'port'>): Promise<string
 
 export interface Opened extends Started {
   readonly cookie: string
+  readonly csrf: string
   readonly session: SessionAnswer
   /** The id of the first set. */
   readonly set: string
@@ -62,8 +63,10 @@ export async function openDashboard(...[config, options]: Parameters<typeof star
   const started = await startGateway(config, { key: KEY, ...options })
   const { headers } = await ask(started, await createLink(started))
   const [cookie = ''] = (headers['set-cookie']?.[0] ?? '').split(';')
+  const csrf = new URL(headers.location ?? '', started.url).hash.slice(1)
+  const access = { Cookie: cookie, 'X-Toolwell-Csrf': csrf }
   const get = async <T>(route: string) => {
-    const answer = await ask<T>(started, `/dashboard/api/${route}`, { headers: { Cookie: cookie } })
+    const answer = await ask<T>(started, `/dashboard/api/${route}`, { headers: access })
     if (answer.status !== 200) throw new Error(`${route}: ${answer.status} ${answer.text}`)
     return answer.body
   }
@@ -71,18 +74,14 @@ export async function openDashboard(...[config, options]: Parameters<typeof star
   return {
     ...started,
     cookie,
+    csrf,
     session,
     set: session.sets[0]?.id ?? '',
     get,
     post: (route, body, more = {}) =>
       ask(started, `/dashboard/api/${route}`, {
         method: 'POST',
-        headers: {
-          Cookie: cookie,
-          'Content-Type': 'application/json',
-          'X-Toolwell-Csrf': session.csrf,
-          ...more,
-        },
+        headers: { ...access, 'Content-Type': 'application/json', ...more },
         body,
       }),
   }
@@ -91,7 +90,7 @@ export async function openDashboard(...[config, options]: Parameters<typeof star
 type Event = { [N in keyof DashboardEvents]: { name: N; data: DashboardEvents[N] } }[keyof DashboardEvents]
 
 /** Reads events until one passes. */
-export async function watchEvents({ port, cookie }: Opened): Promise<{
+export async function watchEvents({ port, cookie, csrf }: Opened): Promise<{
   readonly events: Event[]
   until(test: (event: Event) => boolean): Promise<Event>
   readonly ended: Promise<void>
@@ -105,7 +104,7 @@ export async function watchEvents({ port, cookie }: Opened): Promise<{
   const asked = request({
     host: '127.0.0.1',
     port,
-    path: '/dashboard/api/events',
+    path: `/dashboard/api/events?csrf=${csrf}`,
     headers: { Cookie: cookie },
     agent: false,
   })

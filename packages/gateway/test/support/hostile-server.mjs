@@ -5,6 +5,11 @@ const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.
 const result = (text) => ({ content: [{ type: 'text', text }] })
 const whole = (id, text) => JSON.stringify({ jsonrpc: '2.0', id, result: result(text) })
 
+const writeDeep = (id, content, levels, key = '_meta') => {
+  const lists = '['.repeat(levels) + ']'.repeat(levels)
+  process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{${content},"${key}":{"a":${lists}}}}\n`)
+}
+
 const CALLS = {
   echo: (id, { text = '' }) => write({ id, result: result(text) }),
   /** Exits in the middle of its answer. */
@@ -34,10 +39,8 @@ const CALLS = {
   },
   /** Nested too deep for JSON.stringify. */
   deep: (id, { levels, isMeta }) => {
-    const lists = '['.repeat(levels) + ']'.repeat(levels)
-    const rest = isMeta ? `,"_meta":{"a":${lists}}` : `,"structuredContent":{"a":${lists}}`
-    const content = '[{"type":"text","text":"deep"}]'
-    process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":${content}${rest}}}\n`)
+    const content = '"content":[{"type":"text","text":"deep"}]'
+    writeDeep(id, content, levels, isMeta ? '_meta' : 'structuredContent')
   },
   /** An invalid result. */
   none: (id, { value }) => write({ id, result: value }),
@@ -52,7 +55,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       id,
       result: {
         protocolVersion: params.protocolVersion,
-        capabilities: { tools: {} },
+        capabilities: { tools: {}, prompts: {}, resources: {} },
         serverInfo: { name: 'hostile', version: '1.0.0' },
       },
     })
@@ -67,6 +70,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
         })),
       },
     })
+  else if (method === 'prompts/list') write({ id, result: { prompts: [{ name: 'deep' }] } })
+  else if (method === 'resources/list')
+    write({ id, result: { resources: [{ name: 'deep', uri: 'deep://' }] } })
+  else if (method === 'prompts/get') writeDeep(id, '"messages":[]', 100_000)
+  else if (method === 'resources/read') writeDeep(id, '"contents":[]', 100_000)
   else if (method === 'tools/call') CALLS[params.name]?.(id, params.arguments ?? {})
   else if (id !== undefined) write({ id, error: { code: -32601, message: 'Method not found' } })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import { MOST_BYTES_OF_DATA, readDocument, readSmallFile } from '@toolwell/mcp/internal'
 import { type ClaudeFolder, type ClientFile, claudeFolder, type Places } from './clients.js'
+import { copilotHome } from './rule-readers.js'
 import type { Fields } from './shapes.js'
 
 /** True if a list of the client disables this server of the file. */
@@ -12,7 +13,9 @@ export function readSwitches({ home, folder, env }: Pick<Places, 'home' | 'folde
   const gemini = geminiSwitches(home, folder, '.gemini')
   const qwen = geminiSwitches(home, folder, '.qwen')
   const claude = claudeSwitches(claudeFolder(home, env), folder)
+  const copilot = readSettings(join(copilotHome({ home, env }), 'settings.json')).disabledMcpServers
   return (from, name) => {
+    if (from.client === 'copilot-cli') return namesIn(copilot)?.includes(name) === true
     if (from.client === 'gemini') return gemini(name)
     if (from.client === 'qwen') return qwen(name)
     return from.client === 'claude-code' && claude(name, from.file === join(folder, '.mcp.json'))

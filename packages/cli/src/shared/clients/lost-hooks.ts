@@ -2,8 +2,16 @@
 import { join } from 'node:path'
 import { RulesProblem, readSources } from './client-rules.js'
 import { valueAt } from './read-client.js'
-import { RULE_READERS, type RuleReader } from './rule-readers.js'
-import { foldersUp, isFields, isText, type RulePlaces, type Source, WrongKey } from './rule-source.js'
+import { copilotHome, copilotSystem, RULE_READERS, type RuleReader } from './rule-readers.js'
+import {
+  filesIn,
+  foldersUp,
+  isFields,
+  isText,
+  type RulePlaces,
+  type Source,
+  WrongKey,
+} from './rule-source.js'
 import { ENTRY_NAME } from './toolwell-entry.js'
 
 export interface LostHook {
@@ -12,8 +20,8 @@ export interface LostHook {
   readonly file: string
 }
 
-/** Events before a tool runs: of Claude Code, Codex and Qwen Code, and of Gemini CLI. */
-const EVENTS = ['PreToolUse', 'PermissionRequest', 'BeforeTool']
+/** Events before a tool runs. Gemini CLI has the third, and Copilot CLI also the last two. */
+const EVENTS = ['PreToolUse', 'PermissionRequest', 'BeforeTool', 'preToolUse', 'permissionRequest']
 
 /** Throws `RulesProblem` if a file cannot be read. */
 export async function findLostHooks(client: string, places: RulePlaces): Promise<LostHook[]> {
@@ -32,7 +40,7 @@ export async function findLostHooks(client: string, places: RulePlaces): Promise
     EVENTS.flatMap((event) => {
       const list = valueAt(value, ['hooks', event])
       return (Array.isArray(list) ? list : []).flatMap((each: unknown) =>
-        isFields(each) && isText(each.matcher) && isLost(each.matcher)
+        isFields(each) && isText(each.matcher) && isLost(each.matcher, client)
           ? [{ matcher: each.matcher, file }]
           : [],
       )
@@ -40,7 +48,14 @@ export async function findLostHooks(client: string, places: RulePlaces): Promise
   )
 }
 
-function hookFiles(client: string, { home, folder, env }: RulePlaces): string[] {
+function hookFiles(client: string, places: RulePlaces): string[] {
+  const { home, folder, env } = places
+  if (client === 'copilot-cli')
+    return [
+      join(copilotHome(places), 'hooks'),
+      ...foldersUp(folder).map((each) => join(each, '.github', 'hooks')),
+      join(copilotSystem(places), 'policy.d'),
+    ].flatMap((each) => filesIn(each, '.json'))
   if (client !== 'codex') return []
   const folders = [
     env.CODEX_HOME || join(home, '.codex'),
@@ -50,7 +65,9 @@ function hookFiles(client: string, { home, folder, env }: RulePlaces): string[] 
 }
 
 /** A matcher for every tool, or with the name of the gateway, still matches. Compares texts, because a stranger's pattern may take long. */
-function isLost(matcher: string): boolean {
+function isLost(matcher: string, client: string): boolean {
   if (/^[mcp_.*+^$()]*$/.test(matcher) || matcher.includes(ENTRY_NAME)) return false
-  return matcher.split('|').some((part) => /^(?:\(\?:)?[\s(^]*[.[*]|mcp_|__/.test(part))
+  // Copilot CLI calls a tool SERVER-TOOL.
+  const named = client === 'copilot-cli' ? /[^\w\s()^$]/ : /^(?:\(\?:)?[\s(^]*[.[*]|mcp_|__/
+  return matcher.split('|').some((part) => named.test(part))
 }

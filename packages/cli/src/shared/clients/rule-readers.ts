@@ -110,33 +110,66 @@ const claudeCode: RuleReader = {
       ...withPrompts(join(managed, '.claude')),
     ]
   },
-  read(sources, { folder }) {
-    const servers = (source: Source, key: string) => {
-      const list = source.value[key]
-      if (list === undefined) return undefined
-      if (!Array.isArray(list)) throw new WrongKey(source.file, `"${key}" must be a list`)
-      return list.map((each: unknown) => {
-        const { serverName } = isFields(each) ? each : { serverName: each }
-        if (isText(serverName)) return serverName
-        throw new WrongKey(
-          source.file,
-          `"${key}" has an entry without "serverName", and Toolwell compares names`,
-        )
-      })
-    }
-    return [
-      permissionRules(sources),
-      agentRules(sources),
-      sources.flatMap((source) => [
-        ...(servers(source, 'deniedMcpServers') ?? []).map((name) => serverRule('deny', name, source.file)),
-        ...foldersUp(folder)
-          .flatMap((each) => stringsAt(source, 'projects', each, 'disabledMcpServers') ?? [])
-          .filter((name) => name !== GATEWAY)
-          .map((name) => serverRule('deny', name, source.file)),
-      ]),
-      ...sources.map((source) => allowedServers(servers(source, 'allowedMcpServers'), source.file)),
-    ]
-  },
+  read: (sources, { folder }) => [
+    permissionRules(sources),
+    agentRules(sources),
+    ...managedServers(sources),
+    sources.flatMap((source) =>
+      disabledServers(
+        foldersUp(folder).flatMap((each) => stringsAt(source, 'projects', each, 'disabledMcpServers') ?? []),
+        source.file,
+      ),
+    ),
+  ],
+}
+
+const disabledServers = (names: readonly string[], file: string) =>
+  names.filter((name) => name !== GATEWAY).map((name) => serverRule('deny', name, file))
+
+/** `deniedMcpServers` and `allowedMcpServers` of an administrator. */
+function managedServers(sources: readonly Source[]): FoundRule[][] {
+  const servers = (source: Source, key: string) => {
+    const list = source.value[key]
+    if (list === undefined) return undefined
+    if (!Array.isArray(list)) throw new WrongKey(source.file, `"${key}" must be a list`)
+    return list.map((each: unknown) => {
+      const { serverName } = isFields(each) ? each : { serverName: each }
+      if (isText(serverName)) return serverName
+      throw new WrongKey(
+        source.file,
+        `"${key}" has an entry without "serverName", and Toolwell compares names`,
+      )
+    })
+  }
+  return [
+    sources.flatMap((source) =>
+      (servers(source, 'deniedMcpServers') ?? []).map((name) => serverRule('deny', name, source.file)),
+    ),
+    ...sources.map((source) => allowedServers(servers(source, 'allowedMcpServers'), source.file)),
+  ]
+}
+
+export const copilotHome = ({ home, env }: Pick<RulePlaces, 'home' | 'env'>) =>
+  env.COPILOT_HOME || join(home, '.copilot')
+
+export const copilotSystem = (places: RulePlaces) =>
+  systemFolder(places, 'github-copilot', 'GitHubCopilot', 'C:\\Program Files\\GitHubCopilot')
+
+/** `copilot mcp disable` writes it. Checked with @github/copilot 1.0.102. */
+const copilotCli: RuleReader = {
+  prefix: '',
+  separator: '_',
+  files: (places) => [
+    join(copilotHome(places), 'settings.json'),
+    ...foldersUp(places.folder).flatMap((each) =>
+      ['settings.json', 'settings.local.json'].map((name) => join(each, '.github', 'copilot', name)),
+    ),
+    join(copilotSystem(places), 'managed-settings.json'),
+  ],
+  read: (sources) => [
+    ...managedServers(sources),
+    sources.flatMap((source) => disabledServers(stringsAt(source, 'disabledMcpServers') ?? [], source.file)),
+  ],
 }
 
 /** Keys that Gemini CLI and Qwen Code share. The older names are at the top of the file. */
@@ -555,6 +588,7 @@ function opencodeFiles(name: 'opencode' | 'kilo'): RuleReader['files'] {
 export const RULE_READERS = {
   'claude-code': claudeCode,
   codex,
+  'copilot-cli': copilotCli,
   gemini,
   opencode: opencodeLike(opencodeFiles('opencode')),
   kilo: opencodeLike(opencodeFiles('kilo')),

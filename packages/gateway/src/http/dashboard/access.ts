@@ -1,6 +1,7 @@
 /**
- * Access to the dashboard. A link carries a code that works once, within two minutes, and becomes a cookie. Writes also need the
- * CSRF token of the cookie. No token of the API opens the dashboard, the owner's included.
+ * Access to the dashboard. A link carries a code that works once, within two minutes, and becomes a cookie and a CSRF token. The
+ * cookie alone shows no data, because browsers send it to every port of this computer, where any program may listen. No token of
+ * the API opens the dashboard, the owner's included.
  */
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -25,6 +26,11 @@ const CODE_LIVES = 2 * 60_000
 const COOKIE_LIVES = 24 * 60 * 60_000
 const MOST = 100
 
+export interface Opened {
+  readonly cookie: string
+  readonly csrf: string
+}
+
 interface Visitor {
   readonly csrf: string
   lastSeen: number
@@ -45,14 +51,14 @@ export class Access {
     return code
   }
 
-  /** Returns the value of a cookie. Undefined if the code is unknown, used or too old. */
-  exchange(code: string): string | undefined {
+  /** Undefined if the code is unknown, used or too old. */
+  exchange(code: string): Opened | undefined {
     const until = this.#codes.get(code)
     this.#codes.delete(code)
     if (until === undefined || until <= this.#now()) return undefined
-    const cookie = randomBytes(24).toString('base64url')
-    keep(this.#visitors, cookie, { csrf: randomBytes(24).toString('base64url'), lastSeen: this.#now() })
-    return cookie
+    const [cookie, csrf] = [randomBytes(24).toString('base64url'), randomBytes(24).toString('base64url')]
+    keep(this.#visitors, cookie, { csrf, lastSeen: this.#now() })
+    return { cookie, csrf }
   }
 
   /** Returns the CSRF token that belongs to the cookie. Undefined without a valid cookie. */
@@ -88,9 +94,12 @@ export function checkSameOrigin(request: IncomingMessage): void {
   if (!isOwn) throw new ApiError(403, 'foreign-origin', 'Only the page of the dashboard may ask for this.')
 }
 
-export function checkWrite(request: IncomingMessage, csrf: string): void {
-  if (!isSame(header(request, CSRF_HEADER) ?? '', csrf))
-    throw new ApiError(403, 'no-csrf-token', `Send the csrf value of the session as ${CSRF_HEADER}.`)
+/** An `EventSource` sends no headers, so it has the token in its address. */
+export function hasCsrfToken(request: IncomingMessage, { searchParams }: URL, csrf: string): boolean {
+  return isSame(header(request, CSRF_HEADER) ?? searchParams.get('csrf') ?? '', csrf)
+}
+
+export function checkJson(request: IncomingMessage): void {
   if (!/^application\/json\b/i.test(header(request, 'content-type') ?? ''))
     throw new ApiError(415, 'not-json', 'Send JSON, with Content-Type: application/json.')
 }

@@ -14,8 +14,6 @@ export type Outcome = 'ok' | 'error' | 'refused'
 
 /** `GET session` */
 export interface SessionAnswer {
-  /** Send it as `X-Toolwell-Csrf` with every POST. */
-  readonly csrf: string
   readonly version: string
   /** Unique for each run of the gateway. */
   readonly instance: string

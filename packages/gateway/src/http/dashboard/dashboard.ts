@@ -14,7 +14,15 @@ import { header, RequestTooLarge, readBody, reply } from '../exchange.js'
 import type { Principal } from '../principals.js'
 import type { Recorder } from '../recorder.js'
 import type { GatewayReport } from '../report.js'
-import { Access, ApiError, checkSameOrigin, checkWrite, cookieName } from './access.js'
+import {
+  Access,
+  ApiError,
+  checkJson,
+  checkSameOrigin,
+  cookieName,
+  hasCsrfToken,
+  type Opened,
+} from './access.js'
 import type { ErrorAnswer, ServersV1, SessionAnswer, ToolRow } from './api-types.js'
 import { Approvals } from './approvals.js'
 import { listAttention, listCalls, listClients, showCall, toCallRow, toSearchRow } from './calls.js'
@@ -124,9 +132,8 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const attention = () => listAttention(sets.all, { approvals, lost: options.lost(), command })
   const listServers = () => sets.all.flatMap(({ serverSet }) => [...serverSet.known.values()])
 
-  const reads: Readonly<Record<string, (query: Query, request: IncomingMessage, csrf: string) => Answer>> = {
-    session: (_, { headers }, csrf): SessionAnswer => ({
-      csrf,
+  const reads: Readonly<Record<string, (query: Query, request: IncomingMessage) => Answer>> = {
+    session: (_, { headers }): SessionAnswer => ({
       version,
       instance,
       startedAt,
@@ -182,6 +189,12 @@ export function createDashboard(options: DashboardOptions): Dashboard {
         'no-cookie',
         `This needs the cookie of the dashboard, and no token replaces it. Open the dashboard with: ${linkCommand}`,
       )
+    if (!hasCsrfToken(request, url, csrf))
+      throw new ApiError(
+        401,
+        'no-csrf-token',
+        `This needs the CSRF token from the link of the dashboard, not only the cookie. Get a new link with: ${linkCommand}`,
+      )
     const [route, id] = findRoute(url.pathname.slice(API.length))
     if (request.method === 'GET') {
       if (route === 'events') {
@@ -194,11 +207,11 @@ export function createDashboard(options: DashboardOptions): Dashboard {
       }
       const read = own(reads, route)
       if (read)
-        return reply(response, 200, await read({ ...queryOf(url), ...dropUndefined({ id }) }, request, csrf))
+        return reply(response, 200, await read({ ...queryOf(url), ...dropUndefined({ id }) }, request))
     } else if (request.method === 'POST') {
       const write = own(writes, route)
       if (write) {
-        checkWrite(request, csrf)
+        checkJson(request)
         const answer = await write(await readJson(request), id ?? '')
         announce({ servers: true, tools: true })
         return reply(response, 200, answer)
@@ -210,18 +223,21 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   }
 
   const answerPage = async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
-    const redirect = (headers: Record<string, string> = {}) => {
-      response.writeHead(303, { Location: '/dashboard/', ...headers })
+    const redirect = (opened?: Opened) => {
+      response.writeHead(303, {
+        // Browsers send the part after # to nobody.
+        Location: opened ? `/dashboard/#${opened.csrf}` : '/dashboard/',
+        ...(opened && {
+          'Set-Cookie': `${cookieName(request)}=${opened.cookie}; Path=/dashboard; HttpOnly; SameSite=Strict`,
+        }),
+      })
       response.end()
     }
     const isOpen = access.find(request) !== undefined
     const code = url.searchParams.get('code')
     if (code !== null && request.method === 'GET') {
-      const cookie = access.exchange(code)
-      if (cookie !== undefined)
-        return redirect({
-          'Set-Cookie': `${cookieName(request)}=${cookie}; Path=/dashboard; HttpOnly; SameSite=Strict`,
-        })
+      const opened = access.exchange(code)
+      if (opened) return redirect(opened)
       if (isOpen) return redirect()
     }
     if (!isOpen) {
