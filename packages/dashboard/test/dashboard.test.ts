@@ -131,6 +131,14 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
+  it('says why a server failed again when it is restarted', async () => {
+    const config = { mcpServers: { broken: { command: process.execPath, args: ['-e', 'process.exit(3)'] } } }
+    const { page, go } = await openDashboard(browser, config)
+    await go('servers?server=broken')
+    await page.getByRole('button', { name: 'Restart' }).click()
+    await eventually(() => page.locator('.toasts[role=alert]').textContent()).toContain('broken failed again')
+  })
+
   it('approves and rejects a changed definition', async () => {
     const list = join(temporary(), 'list.json')
     const put = (description: string) =>
@@ -150,12 +158,17 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     await page.getByRole('link', { name: 'Now' }).click()
     await page.getByText('2 definitions of files wait for approval').waitFor()
     expect(await run('read')).toContain('quarantined')
-    await page.getByRole('link', { name: 'Review files' }).click()
+    await page.getByRole('link', { name: 'Review files' }).focus()
+    await page.keyboard.press('Enter')
+    // The keyboard goes on at the server, not at the list of all servers.
+    const focused = () => page.evaluate('document.activeElement?.textContent')
+    await eventually(focused).toBe('files')
     const change = page.locator('.change').filter({ hasText: 'read' }).first()
     await eventually(() => change.locator('del').allTextContents()).toEqual(['the whole'])
     expect(await change.locator('ins').allTextContents()).toEqual(['half of the', ', waits'])
     await page.getByRole('button', { name: 'Approve read' }).click()
     await page.getByText('1 change to approve').waitFor()
+    expect(await focused()).toBe('files')
     expect(await run('read')).not.toContain('quarantined')
     await page.getByRole('button', { name: 'Reject write' }).click()
     await page.getByRole('button', { name: 'Undo' }).waitFor()

@@ -117,11 +117,20 @@ function One({ row }: { row: ServerRow }) {
   const [isBusy, setBusy] = useState(false)
   const restart = async () => {
     setBusy(true)
-    const isDone = await attempt(() => post<ServerRow>('servers/restart', { set, server: name }))
+    await attempt(async () => {
+      const now = await post<ServerRow>('servers/restart', { set, server: name })
+      toast.value =
+        now.state === 'failed'
+          ? { text: `${visible(name)} failed again.`, isProblem: true }
+          : { text: `${visible(name)} was restarted.` }
+    })
     setBusy(false)
     revisions.servers.value++
-    if (isDone) toast.value = { text: `${visible(name)} was restarted.` }
   }
+  useEffect(() => {
+    // A link on another page led here: the keyboard goes on at this server, not at the list.
+    if (document.activeElement?.id === 'main') focusTitle()
+  }, [])
   const [word, tone, meaning] = STATE[state]
   return (
     <article class="server" aria-labelledby="server">
@@ -130,7 +139,9 @@ function One({ row }: { row: ServerRow }) {
           <a class="back" href={pathTo('servers')}>
             All servers
           </a>
-          <h2 id="server">{visible(name)}</h2>
+          <h2 id="server" tabIndex={-1}>
+            {visible(name)}
+          </h2>
         </div>
         <div class="actions">
           {row.canLogIn && <SignIn set={set} server={name} />}
@@ -179,6 +190,8 @@ function One({ row }: { row: ServerRow }) {
     </article>
   )
 }
+
+const focusTitle = () => document.getElementById('server')?.focus({ preventScroll: true })
 
 function Processes({ row: { processes, starts, sharedBy } }: { row: ServerRow }) {
   if (processes.length === 0)
@@ -359,6 +372,8 @@ function Decide({ server: { set, name: server }, what, name, tool, seen, isPoiso
       })
       if (change) offerUndo(change)
       else toast.value = { text: `Approved ${visible(name)}.` }
+      // The button goes away.
+      focusTitle()
       revisions.servers.value++
       revisions.tools.value++
     })
