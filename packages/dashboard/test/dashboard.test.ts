@@ -331,6 +331,19 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
+  it('says in the search lab which words are not in the query', async () => {
+    const list = join(temporary(), 'list.json')
+    writeFileSync(list, JSON.stringify([describedTool('read_file', { description: 'Reads a text file.' })]))
+    const config = { mcpServers: { files: entry(oddServer('files', { toolsFrom: list })) } }
+    const { page, started, go } = await openDashboard(browser, config)
+    const client = await openClient('v2 modern', `${started.url}/mcp`)
+    await client.text('find_tools', { query: 'read a file' })
+    await go('search?query=read a file')
+    const reasons = (await page.locator('.reasons').first().textContent()) ?? ''
+    expect(reasons).toContain('read in name')
+    expect(reasons).toContain(' (concept) in name')
+  })
+
   it('shows markup of servers and clients as text, in every field', async () => {
     const markup = (field: string) =>
       `<img src=x onerror="hacked('${field}')"><script>hacked('${field}')</script>`

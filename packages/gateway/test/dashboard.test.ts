@@ -332,6 +332,8 @@ describe('the search lab', () => {
     const lab = await get<SearchLabAnswer>('search?query=read%20a%20file')
     expect(lab.matches[0]).toMatchObject({ server: 'files', tool: 'read_file', rank: 1, isLoaded: true })
     expect(lab.matches[0]?.reasons[0]).toMatchObject({ field: expect.any(String), score: expect.any(Number) })
+    const kinds = lab.matches.flatMap(({ reasons }) => reasons.map(({ kind }) => kind))
+    expect(kinds).toEqual(expect.arrayContaining(['word', 'concept']))
     const limited = await get<SearchLabAnswer>('search?query=write&limit=1')
     expect(limited.answer).toBe(await client.text('find_tools', { query: 'write', limit: 1 }))
     // Nothing of the lab is recorded.

@@ -70,7 +70,7 @@ function Found({ found: { answer, tokens, isUnclear, matches, others } }: { foun
         title={matches.length === 0 ? 'Nothing found' : `${plural(matches.length, 'tool')} in the answer`}
       >
         {matches.length === 0 ? (
-          <Empty title="The answer says that nothing fits">
+          <Empty title="No tool fits these words">
             Try other words{others.length > 0 && ', or look at the tools that came close'}.
           </Empty>
         ) : (
@@ -108,6 +108,9 @@ const Ranking = ({ matches }: { matches: readonly SearchMatch[] }) => (
   </ol>
 )
 
+/** Words that are not in the query. */
+const RELATIONS: Readonly<Record<string, string>> = { synonym: ' (synonym)', concept: ' (concept)' }
+
 function Match({ server, tool, relevance, isLoaded, tokens, reasons }: SearchMatch) {
   return (
     <li>
@@ -118,12 +121,14 @@ function Match({ server, tool, relevance, isLoaded, tokens, reasons }: SearchMat
         </span>
       </div>
       <p class="reasons">
-        {[...Map.groupBy(reasons, ({ term }) => term)].map(([term, own]) => (
+        {[...Map.groupBy(reasons, ({ term, kind }) => `${term} ${kind}`)].map(([key, own]) => (
           <span
-            key={term}
+            key={key}
             title={own.map(({ field, score }) => `${field} adds ${score.toFixed(3)}`).join('\n')}
           >
-            <b>{visible(term)}</b> in {visible([...new Set(own.map(({ field }) => field))].join(', '))}
+            <b>{visible(own[0]?.term ?? '')}</b>
+            {RELATIONS[own[0]?.kind ?? '']} in{' '}
+            {visible([...new Set(own.map(({ field }) => field))].join(', '))}
           </span>
         ))}
       </p>
@@ -165,7 +170,7 @@ function Searches({ onAsk }: { onAsk: (query: string) => void }) {
           return rows.length === 0 ? (
             <Empty title={all.length === 0 ? 'No searches yet' : 'Every search led to a call'}>
               {all.length === 0
-                ? 'When an agent searches for a tool, its query appears here with the tools that it called next.'
+                ? 'Try a search above. When an agent searches for a tool, its query appears here with the tools that it called next.'
                 : 'If no call follows a search, the description of the tool often lacks the words that your agents use.'}
             </Empty>
           ) : (

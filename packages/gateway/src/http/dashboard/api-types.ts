@@ -244,9 +244,11 @@ export interface SearchMatch {
   readonly reasons: readonly SearchReason[]
 }
 
-/** One word of the request and what it adds to the score. */
+/** One word and what it adds to the score. */
 export interface SearchReason {
   readonly term: string
+  /** A `synonym` or `concept` is not in the request, but near one of its words. A `pair` is two words that follow each other. */
+  readonly kind: 'word' | 'synonym' | 'concept' | 'pair' | 'literal'
   /** For example `name`, `description`, `parameters`. */
   readonly field: string
   readonly score: number

@@ -124,10 +124,12 @@ function explain(
   { id, tool }: ReturnType<View['direct']['tools']>[number],
 ): { readonly score: number; readonly relevance: number; readonly reasons: readonly SearchReason[] } {
   const { name, terms, score, relevance } = searcher.explain(text, createDocument({ id, tool }))
-  const reasons = terms.flatMap(({ term, fields }) =>
-    Object.entries(fields).map(([field, part]): SearchReason => ({ term, field, score: part })),
+  const reasons = terms.flatMap(({ term, kind, fields }) =>
+    Object.entries(fields).map(([field, part]): SearchReason => ({ term, kind, field, score: part })),
   )
   const byScore = reasons.filter((reason) => reason.score > 0).sort((a, b) => b.score - a.score)
-  const named: SearchReason[] = name ? [{ term: text, field: `name (${name})`, score: 0 }] : []
+  const named: SearchReason[] = name
+    ? [{ term: text, kind: 'literal', field: `name (${name})`, score: 0 }]
+    : []
   return { score, relevance, reasons: [...named, ...byScore].slice(0, MOST_REASONS) }
 }
