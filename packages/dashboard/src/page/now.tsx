@@ -49,10 +49,10 @@ const Counts = ({ counts, saved = 0, startedAt }: NowAnswer & { readonly started
         </a>
       ),
     ],
-    ['calls', count(ran)],
+    [ran === 1 ? 'call' : 'calls', count(ran)],
     ['failed', <span class={errors > 0 ? 'bad' : ''}>{count(errors)}</span>],
     ['refused', count(refused)],
-    ['searches', count(searches)],
+    [searches === 1 ? 'search' : 'searches', count(searches)],
     ['uptime', <span title={exactTime(startedAt)}>{duration(clock.value - startedAt)}</span>],
   ] as const
   return (

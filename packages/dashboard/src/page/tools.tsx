@@ -28,12 +28,12 @@ const RISKS: Readonly<Record<Risk, readonly [string, string]>> = {
 const STATES = ['pinned', 'eager', 'deferred', 'denied', 'quarantined'] as const satisfies ToolState[]
 
 const ACTIONS: readonly (readonly [ToolAction, string, string])[] = [
-  ['pin', 'Pin', 'Agents get it in every request'],
-  ['defer', 'Defer', 'Agents get it when a search finds it'],
-  ['deny', 'Deny', 'No agent can find or call it'],
-  ['allow', 'Allow', 'The config no longer denies it'],
-  ['read-only', 'Mark read-only', 'Agents may run it with run_read_only_tool'],
-  ['not-read-only', 'Unmark read-only', 'Agents must run it with run_tool'],
+  ['pin', 'Pin', 'Agents get them in every request'],
+  ['defer', 'Defer', 'Agents get those that a search finds'],
+  ['deny', 'Deny', 'No agent can find or call them'],
+  ['allow', 'Allow', 'The config no longer denies them'],
+  ['read-only', 'Mark read-only', 'Agents may run them with run_read_only_tool'],
+  ['not-read-only', 'Unmark read-only', 'Agents must run them with run_tool'],
 ]
 
 interface View {
