@@ -39,6 +39,11 @@ const MEASURE_GAP = `(() => {
   return table.offsetWidth - [...table.tHead.rows[0].cells].reduce((sum, { offsetWidth }) => sum + offsetWidth, 0)
 })()`
 
+/** The tables that have columns out of view. */
+const MEASURE_HIDDEN = `[...document.querySelectorAll('.table-box')]
+  .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+  .map((box) => box.querySelector('table').ariaLabel)`
+
 const servers = (...names: string[]) => ({
   mcpServers: Object.fromEntries(names.map((name) => [name, entry(oddServer(name))])),
 })
@@ -284,6 +289,13 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
         const [sideways, down] = await excess()
         expect(sideways, `${path.slice(0, 30)} at ${width}`).toBeLessThanOrEqual(0)
         if (path === 'tools' && width === 1280) expect(down).toBeLessThanOrEqual(0)
+        if (path === 'tools')
+          expect(await page.evaluate('document.querySelector("tbody td + td").offsetWidth')).toBeGreaterThan(
+            150,
+          )
+        // Outcomes and savings are in view on a small screen, and every column on a usual one.
+        if (width === 1280 || ['', 'savings'].includes(path))
+          expect(await page.evaluate(MEASURE_HIDDEN), `${path.slice(0, 30)} at ${width}`).toEqual([])
       }
     }
     expect(problems).toEqual([])

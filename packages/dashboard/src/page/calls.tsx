@@ -36,7 +36,10 @@ const columns: readonly Column<CallRow>[] = [
     room: 'extra',
     cell: ({ milliseconds }) => duration(milliseconds),
   }),
-  numberColumn('tokens', 'Tokens', 6, ({ tokensOut }) => tokensOut, { about: 'Tokens of the result' }),
+  numberColumn('tokens', 'Tokens', 6, ({ tokensOut }) => tokensOut, {
+    about: 'Tokens of the result',
+    room: 'not-narrow',
+  }),
 ]
 
 export function CallTable({ label, calls }: { label: string; calls: readonly CallRow[] }) {

@@ -151,13 +151,14 @@ const columns = (first: string): readonly Column<Line>[] => [
   numberColumn('searches', 'Searches', 7, ({ searches }) => searches, { room: 'extra' }),
   numberColumn('everything', 'Every tool', 8, ({ everything }) => everything, {
     about: 'Tokens of sending every definition',
+    room: 'not-narrow',
     show: short,
   }),
-  numberColumn('sent', 'Sent', 8, sentOf, {
+  numberColumn('sent', 'Sent', 6.5, sentOf, {
     about: 'Tokens of tool lists, answers to searches, and extra requests of searches',
     show: short,
   }),
-  numberColumn('saved', 'Saved', 11, ({ saved }) => saved, {
+  numberColumn('saved', 'Saved', 10, ({ saved }) => saved, {
     cell: (row) => (
       <span class={isLoss(row) ? 'bad' : ''}>
         {short(row.saved)} ({percent(row.saved, row.everything)})

@@ -12,8 +12,8 @@ export interface Column<T> {
   /** Rem. The column without a width takes the rest. */
   readonly width?: number
   readonly isNumber?: boolean
-  /** Shown only if there is room: `extra` not on small screens, `wide-only` on large ones alone. */
-  readonly room?: 'extra' | 'wide-only'
+  /** Shown only if there is room: `not-narrow` not on phones, `extra` not on small screens, `wide-only` on large ones alone. */
+  readonly room?: 'not-narrow' | 'extra' | 'wide-only'
   readonly cell: (row: T) => ComponentChildren
   readonly sortBy?: (row: T) => number | string
 }

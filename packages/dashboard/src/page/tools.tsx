@@ -84,7 +84,7 @@ const columns: readonly Column<ToolRow>[] = [
     ),
   }),
   textColumn('server', 'Server', ({ server, tool }) => `${server}/${tool}`, {
-    width: 10,
+    width: 9.5,
     cell: ({ server }) => visible(server),
   }),
   {
@@ -94,7 +94,7 @@ const columns: readonly Column<ToolRow>[] = [
     cell: ({ description }) => <span class="quiet">{visible(description)}</span>,
   },
   textColumn('state', 'State', ({ state }) => state, {
-    width: 8,
+    width: 6.75,
     cell: ({ state, why }) => (
       <span
         class={state === 'quarantined' ? 'warn' : state === 'deferred' ? 'quiet' : ''}
@@ -105,42 +105,43 @@ const columns: readonly Column<ToolRow>[] = [
     ),
   }),
   textColumn('risk', 'Risk', ({ risk }) => risk, {
-    width: 7,
+    width: 6.75,
     cell: ({ risk }) => (
       <span class="quiet" title={RISKS[risk][1]}>
         {RISKS[risk][0]}
       </span>
     ),
   }),
-  numberColumn('calls', 'Calls', 4.5, ({ calls }) => calls),
-  numberColumn('errors', 'Failed', 5, ({ errors }) => errors, {
+  numberColumn('calls', 'Calls', 4, ({ calls }) => calls),
+  numberColumn('errors', 'Failed', 4.75, ({ errors }) => errors, {
     show: (errors) => <span class="bad">{count(errors)}</span>,
   }),
   {
     key: 'used',
     title: 'Last use',
-    width: 7.5,
+    width: 6.75,
     isNumber: true,
     cell: ({ lastUsed }) =>
       lastUsed === undefined ? <span class="quiet">never</span> : <Ago time={lastUsed} />,
     sortBy: ({ lastUsed = 0 }) => lastUsed,
   },
-  numberColumn('definition', 'Definition', 7, ({ definitionTokens }) => definitionTokens, {
+  numberColumn('definition', 'Definition', 6.75, ({ definitionTokens }) => definitionTokens, {
     about: 'Tokens of the definition',
     show: tokens,
   }),
-  numberColumn('response', 'Results', 6.5, ({ responseTokens }) => responseTokens, {
+  numberColumn('response', 'Results', 6, ({ responseTokens }) => responseTokens, {
     about: 'Tokens of all results',
     show: tokens,
   }),
-  numberColumn('searched', 'Searched', 6.5, ({ searched }) => searched, {
+  numberColumn('searched', 'Searched', 6.25, ({ searched }) => searched, {
     about: 'How often a recent search was followed by a call of this tool',
   }),
-  numberColumn('p50', 'p50', 5.5, ({ p50 = -1 }) => p50, {
+  numberColumn('p50', 'p50', 5, ({ p50 = -1 }) => p50, {
     about: 'Half of the calls are faster',
+    room: 'wide-only',
     cell: ({ p50 }) => p50 !== undefined && duration(p50),
   }),
-  numberColumn('p95', 'p95', 5.5, ({ p95 = -1 }) => p95, {
+  numberColumn('p95', 'p95', 5, ({ p95 = -1 }) => p95, {
     about: '95 % of the calls are faster',
     cell: ({ p95 }) => p95 !== undefined && duration(p95),
   }),
