@@ -51,11 +51,21 @@ const examples: Example[] = [
 
 const chosen = examples.filter(({ name, isHere }) => (wanted.length === 0 ? isHere : wanted.includes(name)))
 const known = [...new Set(examples.map(({ name }) => name))]
-const isUnknown = wanted.some((name) => !known.includes(name)) || flags.some((flag) => flag !== '--json')
-if (isUnknown || (json && wanted.join() !== 'seeds')) {
-  process.stderr.write(
-    `Usage: npm run examples [-- NAME …]\n       npm run -s examples -- seeds --json\n\nNames: ${known.join(', ')}\n`,
-  )
+const others = new Set(examples.filter(({ isHere }) => !isHere).map(({ name }) => name))
+const unknown = wanted.find((name) => !known.includes(name))
+if (unknown !== undefined || flags.some((flag) => flag !== '--json') || (json && wanted.join() !== 'seeds')) {
+  const lines = [
+    ...(unknown === undefined ? [] : [`No example is called "${unknown}".`, '']),
+    'Usage: npm run examples [-- NAME …]',
+    '       npm run -s examples -- seeds --json',
+    '',
+    'Each example checks itself against an endpoint on this machine and needs no key. Without a name, those that need no other',
+    'packages run.',
+    '',
+    `Names: ${known.join(', ')}`,
+    `These install packages first: ${[...others].join(', ')}`,
+  ]
+  process.stderr.write(`${lines.join('\n')}\n`)
   process.exit(flags.includes('--help') ? 0 : 2)
 }
 
@@ -71,7 +81,6 @@ for (const { title, run, isHere } of chosen) {
     process.stdout.write(`FAIL ${title}\n${error}\n`)
   }
 }
-const others = new Set(examples.filter(({ isHere }) => !isHere).map(({ name }) => name))
 if (wanted.length === 0)
   process.stdout.write(
     `Not run, because they install packages: npm run examples -- ${[...others].join(' ')}\n`,

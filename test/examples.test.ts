@@ -421,6 +421,7 @@ it('npm run examples refuses what it does not know', () => {
       status: 2,
       stderr: expect.stringContaining('Names:'),
     })
+  expect(run('examples/run.ts', 'nothing').stderr).toContain('No example is called "nothing".')
 })
 
 it('the agent stays readable in an afternoon, each of its files in one sitting', () => {
