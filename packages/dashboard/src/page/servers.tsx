@@ -265,11 +265,13 @@ function Details({ server }: { server: ServerDetail }) {
           <p class="prose">{visible(instructions)}</p>
         </Section>
       )}
-      <Section level="h3" title={plural(definitions.length, 'definition')}>
-        {definitions.map((definition) => (
-          <Definition key={definition.tool} {...definition} />
-        ))}
-      </Section>
+      {definitions.length > 0 && (
+        <Section level="h3" title={plural(definitions.length, 'definition')}>
+          {definitions.map((definition) => (
+            <Definition key={definition.tool} {...definition} />
+          ))}
+        </Section>
+      )}
     </>
   )
 }
