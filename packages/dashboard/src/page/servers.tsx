@@ -175,12 +175,12 @@ function One({ row }: { row: ServerRow }) {
           ],
           ['Listed', row.listedAt === undefined ? '' : <Ago key="listed" time={row.listedAt} />],
           [
-            'Checked against',
+            'Definitions',
             {
-              lock: 'the lock file',
-              'first-use': 'its first use',
-              config: 'the config',
-              nothing: 'nothing, because it is trusted',
+              lock: 'checked against the lock file',
+              'first-use': 'checked against their first use',
+              config: 'checked against the config',
+              nothing: 'not checked, because the config trusts this server',
             }[row.trusted],
           ],
           ['Config', row.config === undefined ? '' : <code key="config">{visible(row.config)}</code>],
