@@ -106,6 +106,79 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
   })
 })
 
+describe.each(['legacy', 'modern'] as const)('a %s client is asked to open a URL', (era) => {
+  const openWith = async (url: string, elicitation: { form?: object; url?: object } | undefined) => {
+    const client = new Client(
+      { name: 'test', version: '1' },
+      {
+        capabilities: elicitation ? { elicitation: elicitation as { form?: Record<string, never> } } : {},
+        ...(era === 'modern' ? { versionNegotiation: { mode: 'auto' as const } } : {}),
+      },
+    )
+    const asked: object[] = []
+    const completed: string[] = []
+    if (elicitation)
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        asked.push(params)
+        return { action: 'accept' }
+      })
+    client.setNotificationHandler(
+      'notifications/elicitation/complete',
+      ({ params }) => void completed.push(params.elicitationId),
+    )
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: authorized } }),
+    )
+    onTestFinished(() => client.close())
+    return { client, asked, completed }
+  }
+  const QUESTION = { mode: 'url', message: 'Log in.', url: 'https://example.com/login' }
+  const URLS = { form: {}, url: {} }
+
+  it.each([
+    ['legacy', 'test_elicitation_url'],
+    ['modern', 'test_input_required_result_url'],
+  ] as const)('by a %s server', async (server, tool) => {
+    const { url } = await startGateway({ mcpServers: { suite: suite(server, { share: 'client' }) } })
+    const { client, asked, completed } = await openWith(`${url}/mcp/all`, URLS)
+    expect(await textOf(client, `suite__${tool}`)).toContain('accept')
+    expect(asked).toMatchObject([QUESTION])
+    if (era === 'legacy' && server === 'legacy') await expect.poll(() => completed).toEqual(['login-1'])
+  })
+
+  it.each(['/mcp', '/mcp/all'])(
+    'by a legacy server that refuses the call until then, on %s',
+    async (path) => {
+      const { url } = await startGateway({ mcpServers: { suite: suite('legacy') } })
+      const { client, asked, completed } = await openWith(url + path, URLS)
+      const other = await openWith(url + path, URLS)
+      const name = 'suite__test_url_required'
+      const call = () =>
+        path === '/mcp' ? textOf(client, 'run_tool', { name, arguments: {} }) : textOf(client, name)
+      if (era === 'legacy')
+        await expect(call()).rejects.toMatchObject({
+          code: -32042,
+          data: { elicitations: [{ ...QUESTION, elicitationId: 'login-2' }] },
+        })
+      expect(await call()).toBe('Logged in.')
+      expect(asked).toEqual(era === 'legacy' ? [] : [QUESTION])
+      // Only the older protocol knows this notification.
+      if (era === 'legacy') await expect.poll(() => completed).toEqual(['login-2'])
+      expect(other.completed).toEqual([])
+    },
+  )
+
+  it.each([{}, undefined])('which it cannot do with %j, and the model reads so', async (elicitation) => {
+    const { url } = await startGateway({ mcpServers: { suite: suite('legacy', { share: 'client' }) } })
+    const { client } = await openWith(`${url}/mcp`, elicitation)
+    for (const tool of ['test_asks_for_url_anyway', 'test_url_required'])
+      expect([tool, await textOf(client, 'run_tool', { name: `suite__${tool}`, arguments: {} })]).toEqual([
+        tool,
+        expect.stringContaining('Server "suite" wanted to ask the user (elicitation)'),
+      ])
+  })
+})
+
 it('asks each client only about its own calls', async () => {
   const { url } = await startGateway({ mcpServers: { suite: suite('legacy', { share: 'client' }) } })
   const clients = await Promise.all(

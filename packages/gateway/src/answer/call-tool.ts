@@ -35,7 +35,7 @@ export interface Asked {
   /** Waits until this client may search. */
   readonly searchTurn: () => Promise<void>
   /** Questions of the server that the client could not answer, by method. */
-  readonly refused: ReadonlySet<string>
+  readonly refused: Set<string>
 }
 
 /** The outcome of a call, for events and counts. Names the target tool, never a wrapper. */
@@ -357,7 +357,7 @@ function quoteInstructions(view: View, sources: ReadonlySet<string>): string[] {
 async function run(
   view: View,
   target: Extract<DirectVerdict, { kind: 'run' }>['target'],
-  { optionsFor, currentView }: Asked,
+  { optionsFor, currentView, caller: { era }, refused }: Asked,
   isDirect: boolean,
   isAllowed: (() => boolean) | undefined,
 ): Promise<CallToolResult | undefined> {
@@ -366,15 +366,15 @@ async function run(
     isRefused = isAllowed?.() === false
     return !isRefused
   }
+  const options = optionsFor(target.source, () => {
+    const now = currentView()
+    return (
+      now.isVisible(target.source, target.name) && (!isAllowed || now.isReadOnly(target.source, target.name))
+    )
+  })
   try {
     const result = await view.call(target.source, target.name, target.input, {
-      ...optionsFor(target.source, () => {
-        const now = currentView()
-        return (
-          now.isVisible(target.source, target.name) &&
-          (!isAllowed || now.isReadOnly(target.source, target.name))
-        )
-      }),
+      ...options,
       ...(isAllowed ? { mayCall } : {}),
     })
     return isTooDeep(result)
@@ -383,6 +383,15 @@ async function run(
   } catch (error) {
     if (!McpFailure.is(error)) throw error
     if (isRefused) return undefined
+    if (error.code === ProtocolErrorCode.UrlElicitationRequired) {
+      const { elicitation } = options.relay?.capabilities ?? options.caller?.capabilities ?? {}
+      // The client opens the URL for the user, also if the model named the tool.
+      if (elicitation?.url) throw new ProtocolError(error.code, error.message, error.data)
+      if (!isDirect || era === 'modern') {
+        refused.add('elicitation/create')
+        return textResult(view.direct.prompts.failed({ name: target.wireName, error: error.message }), true)
+      }
+    }
     // A call by the tool's own name gets the server's JSON-RPC error.
     if (isDirect && error.code !== undefined) throw new ProtocolError(error.code, error.message, error.data)
     return textResult(view.direct.prompts.failed({ name: target.wireName, error: error.message }), true)
