@@ -176,6 +176,40 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
   })
 })
 
+it('acknowledges only resources that can be subscribed, and no slow server delays the answer', async () => {
+  const heavy = suite({
+    args: [fileURLToPath(new URL('support/heavy-server.mjs', import.meta.url))],
+    timeout: '10m',
+  })
+  const { url, listed } = await startGateway({ mcpServers: { heavy, suite: suite() } })
+  await listed()
+  const client = await open(`${url}/mcp/all`, 'modern')
+  await client.listTools()
+  const [uri, slow] = ['test://watched-resource', 'big://one']
+  const { honoredFilter } = await client.listen({
+    toolsListChanged: true,
+    resourceSubscriptions: [uri, uri, 'nothing://here', slow],
+  })
+  expect(honoredFilter).toEqual({ toolsListChanged: true, resourceSubscriptions: [uri, slow] })
+})
+
+it('notifies each of two clients once', async () => {
+  const { url } = await startGateway({ mcpServers: { suite: suite() } })
+  const uri = 'test://watched-resource'
+  const seen: number[] = []
+  for (const each of [0, 1]) {
+    const client = await open(`${url}/mcp/all`, 'modern')
+    client.setNotificationHandler('notifications/resources/updated', () => void seen.push(each))
+    await client.listen({ resourceSubscriptions: [uri] })
+  }
+  const other = await open(`${url}/mcp/all`, 'modern')
+  await other.callTool({ name: 'suite__test_update_resource', arguments: { uri } })
+  await expect.poll(() => seen.length).toBe(2)
+  await other.callTool({ name: 'suite__test_update_resource', arguments: { uri } })
+  await expect.poll(() => seen.length).toBe(4)
+  expect(seen.toSorted()).toEqual([0, 0, 1, 1])
+})
+
 it('sends logs to the client whose call caused them, from the level that it set', async () => {
   const { url } = await startGateway({ mcpServers: { suite: suite() } })
   const lines = (client: Client) => {
