@@ -145,7 +145,8 @@ export async function callTool(
       isSearch ? completeSearch(verdict, view, own) : verdict.text,
     )
     const answer = textResult(text, !isSearch)
-    const outcome = describeOutcome(verdict.outcome, ownName ?? name, view)
+    const meant = typeof wanted === 'string' && wanted !== name ? wanted : (ownName ?? name)
+    const outcome = describeOutcome(verdict.outcome, meant, view, direct)
     const { source = '', tool = { name: outcome.called.tool } } = outcome.entry ?? {}
     const input = isDirect ? asked.input : asked.input.arguments
     const inner = { server: source, tool: tool.name, started, input, shown: answer }
@@ -297,6 +298,7 @@ function describeOutcome(
   outcome: Outcome,
   name: string,
   { catalogue }: View,
+  { bridge, tools }: Direct,
 ): { readonly called: Pick<Called, 'kind' | 'tool' | 'query' | 'found' | 'reason'>; readonly entry?: Entry } {
   if (outcome.kind === 'search') {
     const { query, matches } = outcome.result
@@ -305,8 +307,10 @@ function describeOutcome(
   // `judge` runs nothing, so it returns no result.
   if (outcome.kind === 'result' || outcome.kind === 'not-recorded')
     return { called: { kind: 'refused', tool: name, reason: 'not-recorded' } }
-  const entry = catalogue.get(outcome.tool)
-  const tool = entry?.wireName ?? (outcome.asked || name)
+  // If the wrapper itself was refused, the outcome does not name the target.
+  const asked = outcome.asked === '' || outcome.asked === bridge ? name : outcome.asked
+  const entry = catalogue.get(outcome.tool) ?? tools().find(({ wireName }) => wireName === asked)
+  const tool = entry?.wireName ?? asked
   // The gateway does not track which schemas a caller has read, so the arguments are simply invalid.
   const reason = outcome.kind === 'schema-needed' ? 'invalid' : outcome.kind
   return { called: { kind: 'refused', tool, reason }, ...(entry ? { entry } : {}) }
