@@ -1,8 +1,9 @@
 /** Questions of servers through the gateway: from servers of both protocol generations to clients of both. */
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { fileStorage, hashToken } from '@toolwell/gateway/storage'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { authorized, startGateway } from './support/gateway.js'
+import { authorized, startGateway, temporary } from './support/gateway.js'
 
 const FIXTURE = fileURLToPath(new URL('support/conformance-server.mjs', import.meta.url))
 const everything = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'))
@@ -201,11 +202,11 @@ describe('a suspended call', () => {
     'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
   }
-  const call = async (url: string, message: string, more: object = {}) => {
+  const call = async (url: string, message: string, more: object = {}, headers: object = authorized) => {
     const response = await fetch(`${url}/mcp/all`, {
       method: 'POST',
       headers: {
-        ...authorized,
+        ...headers,
         'Content-Type': 'application/json',
         Accept: 'application/json, text/event-stream',
         'MCP-Protocol-Version': '2026-07-28',
@@ -224,7 +225,9 @@ describe('a suspended call', () => {
   }
 
   it('resumes once, for the same call, with an unguessable handle', async () => {
-    const { url } = await startGateway({ mcpServers: { suite: suite('legacy') } })
+    const storage = fileStorage(temporary())
+    await storage.tokens.add({ name: 'all', hash: hashToken('tw_all'), createdAt: 0, rights: {} })
+    const { url } = await startGateway({ mcpServers: { suite: suite('legacy') } }, { storage })
     const { result } = await call(url, 'Who?')
     expect(result).toMatchObject({ resultType: 'input_required' })
     const [id = ''] = Object.keys(result.inputRequests)
@@ -238,6 +241,9 @@ describe('a suspended call', () => {
     expect(other.error).toMatchObject({ code: -32602 })
     const forged = await call(url, 'Who?', { inputResponses, requestState: `${requestState}x` })
     expect(forged.error).toMatchObject({ code: -32602 })
+    const token = { Authorization: 'Bearer tw_all' }
+    const foreign = await call(url, 'Who?', { inputResponses, requestState }, token)
+    expect(foreign.error).toMatchObject({ code: -32602 })
     const answered = await call(url, 'Who?', { inputResponses, requestState })
     expect(answered.result.content[0].text).toContain('"username":"ada"')
     const again = await call(url, 'Who?', { inputResponses, requestState })
