@@ -193,6 +193,35 @@ it('acknowledges only resources that can be subscribed, and no slow server delay
   expect(honoredFilter).toEqual({ toolsListChanged: true, resourceSubscriptions: [uri, slow] })
 })
 
+it('ends the subscriptions of a request that is refused or cancelled', async () => {
+  const started = await startGateway({ mcpServers: { suite: suite({ args: [FIXTURE, 'legacy'] }) } })
+  const uri = 'test://watched-resource'
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const wire = await openWire(started, '/mcp/all')
+  let last = 100
+  const count = async () => {
+    const params = { name: 'suite__test_count_subscribed', arguments: {}, _meta: meta }
+    const answer = await wire.ask({ id: ++last, method: 'tools/call', params })
+    return (answer as { result?: { content: { text: string }[] } }).result?.content[0]?.text
+  }
+  const listen = (id: number, toolsListChanged: unknown) => ({
+    id,
+    method: 'subscriptions/listen',
+    params: { notifications: { toolsListChanged, resourceSubscriptions: [uri] }, _meta: meta },
+  })
+  await expect.poll(count).toBe('0')
+  expect(await wire.ask(listen(2, 'no'))).toMatchObject({ error: { code: -32602 } })
+  await expect.poll(count).toBe('0')
+  wire.say(listen(3, true))
+  await expect.poll(count).toBe('1')
+  wire.say({ method: 'notifications/cancelled', params: { requestId: 3 } })
+  await expect.poll(count).toBe('0')
+})
+
 it('notifies each of two clients once', async () => {
   const { url } = await startGateway({ mcpServers: { suite: suite() } })
   const uri = 'test://watched-resource'

@@ -160,21 +160,26 @@ export class Bridges {
 }
 
 /**
- * Subscribes the resources of each `subscriptions/listen` request before it is answered, until the request is cancelled. The
- * returned function ends all subscriptions. Call it after `onmessage` is set.
+ * Subscribes the resources of each `subscriptions/listen` request before it is answered, until the request is cancelled, refused or
+ * over. The returned function ends all subscriptions. Call it after `onmessage` is set.
  */
 function watchResources(
   transport: Transport,
   listen: (message: JSONRPCMessage, signal: AbortSignal) => Promise<unknown>,
 ): () => void {
   const { onmessage } = transport
+  const send = transport.send.bind(transport)
   const open = new Map<unknown, AbortController>()
+  const end = (id: unknown) => {
+    open.get(id)?.abort()
+    open.delete(id)
+  }
+  transport.send = (message, options) => {
+    if (!('method' in message)) end(message.id)
+    return send(message, options)
+  }
   transport.onmessage = (message, extra) => {
-    if ('method' in message && message.method === 'notifications/cancelled') {
-      const id = message.params?.requestId
-      open.get(id)?.abort()
-      open.delete(id)
-    }
+    if ('method' in message && message.method === 'notifications/cancelled') end(message.params?.requestId)
     if (!isJSONRPCRequest(message) || !isListening(message)) {
       onmessage?.(message, extra)
       return

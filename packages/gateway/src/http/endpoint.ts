@@ -169,8 +169,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       } as const
       const body = asked?.parsedBody
       if (!isListening(body)) return handler.fetch(request, asked)
-      const parsedBody = await listen({ body, signal: request.signal, onUpdated: publish }, caller)
-      return handler.fetch(request, { ...asked, parsedBody })
+      const ending = new AbortController()
+      const signal = AbortSignal.any([request.signal, ending.signal])
+      const parsedBody = await listen({ body, signal, onUpdated: publish }, caller)
+      const response = await handler.fetch(request, { ...asked, parsedBody })
+      // The request was refused.
+      if (!response.headers.get('content-type')?.includes('event-stream')) ending.abort()
+      return response
     },
   }
   return {

@@ -57,6 +57,7 @@ const SCHEMAS = {
 let hasMore = false
 let hasMorePrompts = false
 let cancelled = 0
+let subscribed = 0
 /** Toggled by every call of `test_url_required`. */
 let needsUrl = false
 /** With `hostile`, description of one more prompt and resource. */
@@ -325,6 +326,7 @@ const TOOLS = {
         })
       }),
   ],
+  test_count_subscribed: [[], () => [text(String(subscribed))]],
   test_count_cancelled: [[], () => [text(String(cancelled))]],
   test_asks_anyway: [
     [],
@@ -428,8 +430,14 @@ function createServer() {
     ],
   }))
   server.setRequestHandler('resources/read', ({ params }) => ({ contents: [readResource(params.uri)] }))
-  server.setRequestHandler('resources/subscribe', () => ({}))
-  server.setRequestHandler('resources/unsubscribe', () => ({}))
+  server.setRequestHandler('resources/subscribe', () => {
+    subscribed++
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', () => {
+    subscribed--
+    return {}
+  })
   server.setRequestHandler('completion/complete', ({ params }) => ({
     completion: {
       values: ['paris', 'park', 'party'].filter((each) => each.startsWith(params.argument.value)),
