@@ -36,6 +36,8 @@ it.each(CLIENT_KINDS)('records each call of %s, however it is made', async (kind
   await few.call('run_read_only_tool', { name: 'odd__give', arguments: secret })
   await few.call('run_tool', { name: 'odd__gove', arguments: { word: 'unseen' } })
   await every.call('odd__nothing', secret).catch(() => undefined)
+  await few.call('run_tool', { name: 'odd__give', arguments: 'none' })
+  await few.call('run_tool', { name: 7 })
   await audit.flush()
   const records = await audit.read(0)
   expect(records.map(({ server, tool, outcome, reason }) => [server, tool, outcome, reason])).toEqual([
@@ -46,6 +48,8 @@ it.each(CLIENT_KINDS)('records each call of %s, however it is made', async (kind
     ['odd', 'give', 'refused', 'not-read-only'],
     ['', 'odd__gove', 'refused', 'unknown'],
     ['', 'odd__nothing', 'refused', 'unknown'],
+    ['odd', 'give', 'refused', 'invalid'],
+    ['', 'run_tool', 'refused', 'invalid'],
   ])
   const [first, second, , fourth] = records as [AuditRecord, AuditRecord, AuditRecord, AuditRecord]
   expect(first).toMatchObject({ principal: 'owner', folder: place, bytesOut: 8, tokensOut: 3 })

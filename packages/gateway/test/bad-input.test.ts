@@ -522,6 +522,13 @@ describe('access', () => {
     expect(started.of('listed')).toEqual([])
   })
 
+  it('listens at one address of this machine only', async () => {
+    const started = await start()
+    expect((await fetch(`http://127.0.0.1:${started.port}/healthz`)).status).toBe(200)
+    // Linux has this address, too. A gateway that listens everywhere answers there.
+    await expect(fetch(`http://127.0.0.2:${started.port}/healthz`)).rejects.toThrow('fetch failed')
+  })
+
   it('gives only its identity without a token', async () => {
     const started = await start()
     for (const path of ['/status', '/stop', '/mcp', '/mcp/all'])

@@ -105,11 +105,12 @@ describe.each(PAIRS)('a %s client and a %s server', (era, server) => {
     await checkUpdates(client, era)
   })
 
-  it('pass questions, progress, cancellation and logs over stdio', async () => {
+  it('pass questions, progress, cancellation, logs and updates over stdio', async () => {
     const { words, env, cwd } = home(config(server)).way('--all')
     const args = [SCRIPT, 'serve', '--stdio', ...words]
     const client = await connect(era, new StdioClientTransport({ command: process.execPath, args, env, cwd }))
     await client.listTools()
     await checkCalls(client, era, server)
+    await checkUpdates(client, era)
   })
 })

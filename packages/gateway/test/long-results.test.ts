@@ -1,9 +1,10 @@
 /** Results that are too long for a client: a head and a handle, every character readable, nothing else changed. */
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { estimate } from '@toolwell/core'
 import { memoryResults } from '@toolwell/core/result'
 import { resultFolder } from '@toolwell/core/stores/results'
+import { fileStorage, hashToken } from '@toolwell/gateway/storage'
 import { expect, it } from 'vitest'
 import { describedTool, oddServer } from '../../mcp/test/support/odd-server.js'
 import { type Answer, CLIENT_KINDS, openClient, type TestClient } from './support/clients.js'
@@ -149,11 +150,13 @@ it('has the limit of the config, or one for the client', async () => {
 
 it('gives a result to its principal alone, until it expires, from a bounded folder', async () => {
   const folder = temporary()
-  const store = resultFolder(folder, { maxBytes: 1_000_000 })
-  const first = await startGateway(servers(), { storage: { results: store } })
+  const store = resultFolder(folder, { maxBytes: 1_000_000, maxAge: 24 * 3600 * 1000 })
+  const { tokens } = fileStorage(temporary())
+  await tokens.add({ name: 'all', hash: hashToken('tw_all'), createdAt: 0, rights: {} })
+  const first = await startGateway(servers(), { storage: { results: store, tokens } })
   const [one, two] = [temporary(), temporary()]
-  const within = (url: string, place: string) =>
-    openClient('v2 modern', `${url}/mcp`, { ...authorized, 'X-Toolwell-Workspace': place })
+  const within = (url: string, place: string, token: object = authorized) =>
+    openClient('v2 modern', `${url}/mcp`, { ...token, 'X-Toolwell-Workspace': place })
   const owner = await within(first.url, one)
   const handle = handleOf(await give(owner, textResult(long)))
   expect(statSync(join(folder, readdirSync(folder)[0] ?? '')).mode & 0o777).toBe(0o600)
@@ -164,6 +167,7 @@ it('gives a result to its principal alone, until it expires, from a bounded fold
     expect(textOf(answer)).not.toContain('row 0')
   }
   await gone(await within(first.url, two))
+  await gone(await within(first.url, one, { Authorization: 'Bearer tw_all' }))
   for (const wrong of ['', '../../etc/passwd', 'r_', `${handle}x`, handle.toLowerCase()])
     expect((await owner.call('read_result', { handle: wrong })).isError).toBe(true)
   await first.gateway.close()
@@ -175,6 +179,11 @@ it('gives a result to its principal alone, until it expires, from a bounded fold
   const size = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
   expect(size).toBeLessThan(1_000_000)
   await gone(later)
+  const last = handleOf(await give(later, textResult(long)))
+  expect(await later.text('read_result', { handle: last })).toContain('row 0')
+  const yesterday = Date.now() / 1000 - 24 * 3600
+  for (const name of readdirSync(folder)) utimesSync(join(folder, name), yesterday, yesterday)
+  expect((await later.call('read_result', { handle: last })).isError).toBe(true)
 })
 
 it('says so if a result could not be kept', async () => {

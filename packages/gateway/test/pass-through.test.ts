@@ -176,6 +176,69 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
   })
 })
 
+it('acknowledges only resources that can be subscribed, and no slow server delays the answer', async () => {
+  const heavy = suite({
+    args: [fileURLToPath(new URL('support/heavy-server.mjs', import.meta.url))],
+    timeout: '10m',
+  })
+  const { url, listed } = await startGateway({ mcpServers: { heavy, suite: suite() } })
+  await listed()
+  const client = await open(`${url}/mcp/all`, 'modern')
+  await client.listTools()
+  const [uri, slow] = ['test://watched-resource', 'big://one']
+  const { honoredFilter } = await client.listen({
+    toolsListChanged: true,
+    resourceSubscriptions: [uri, uri, 'nothing://here', slow],
+  })
+  expect(honoredFilter).toEqual({ toolsListChanged: true, resourceSubscriptions: [uri, slow] })
+})
+
+it('ends the subscriptions of a request that is refused or cancelled', async () => {
+  const started = await startGateway({ mcpServers: { suite: suite({ args: [FIXTURE, 'legacy'] }) } })
+  const uri = 'test://watched-resource'
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const wire = await openWire(started, '/mcp/all')
+  let last = 100
+  const count = async () => {
+    const params = { name: 'suite__test_count_subscribed', arguments: {}, _meta: meta }
+    const answer = await wire.ask({ id: ++last, method: 'tools/call', params })
+    return (answer as { result?: { content: { text: string }[] } }).result?.content[0]?.text
+  }
+  const listen = (id: number, toolsListChanged: unknown) => ({
+    id,
+    method: 'subscriptions/listen',
+    params: { notifications: { toolsListChanged, resourceSubscriptions: [uri] }, _meta: meta },
+  })
+  await expect.poll(count).toBe('0')
+  expect(await wire.ask(listen(2, 'no'))).toMatchObject({ error: { code: -32602 } })
+  await expect.poll(count).toBe('0')
+  wire.say(listen(3, true))
+  await expect.poll(count).toBe('1')
+  wire.say({ method: 'notifications/cancelled', params: { requestId: 3 } })
+  await expect.poll(count).toBe('0')
+})
+
+it('notifies each of two clients once', async () => {
+  const { url } = await startGateway({ mcpServers: { suite: suite() } })
+  const uri = 'test://watched-resource'
+  const seen: number[] = []
+  for (const each of [0, 1]) {
+    const client = await open(`${url}/mcp/all`, 'modern')
+    client.setNotificationHandler('notifications/resources/updated', () => void seen.push(each))
+    await client.listen({ resourceSubscriptions: [uri] })
+  }
+  const other = await open(`${url}/mcp/all`, 'modern')
+  await other.callTool({ name: 'suite__test_update_resource', arguments: { uri } })
+  await expect.poll(() => seen.length).toBe(2)
+  await other.callTool({ name: 'suite__test_update_resource', arguments: { uri } })
+  await expect.poll(() => seen.length).toBe(4)
+  expect(seen.toSorted()).toEqual([0, 0, 1, 1])
+})
+
 it('sends logs to the client whose call caused them, from the level that it set', async () => {
   const { url } = await startGateway({ mcpServers: { suite: suite() } })
   const lines = (client: Client) => {

@@ -1,8 +1,9 @@
 /** Questions of servers through the gateway: from servers of both protocol generations to clients of both. */
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { fileStorage, hashToken } from '@toolwell/gateway/storage'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { authorized, startGateway } from './support/gateway.js'
+import { authorized, startGateway, temporary } from './support/gateway.js'
 
 const FIXTURE = fileURLToPath(new URL('support/conformance-server.mjs', import.meta.url))
 const everything = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'))
@@ -106,6 +107,79 @@ describe.each(['legacy', 'modern'] as const)('a %s client', (era) => {
   })
 })
 
+describe.each(['legacy', 'modern'] as const)('a %s client is asked to open a URL', (era) => {
+  const openWith = async (url: string, elicitation: { form?: object; url?: object } | undefined) => {
+    const client = new Client(
+      { name: 'test', version: '1' },
+      {
+        capabilities: elicitation ? { elicitation: elicitation as { form?: Record<string, never> } } : {},
+        ...(era === 'modern' ? { versionNegotiation: { mode: 'auto' as const } } : {}),
+      },
+    )
+    const asked: object[] = []
+    const completed: string[] = []
+    if (elicitation)
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        asked.push(params)
+        return { action: 'accept' }
+      })
+    client.setNotificationHandler(
+      'notifications/elicitation/complete',
+      ({ params }) => void completed.push(params.elicitationId),
+    )
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: authorized } }),
+    )
+    onTestFinished(() => client.close())
+    return { client, asked, completed }
+  }
+  const QUESTION = { mode: 'url', message: 'Log in.', url: 'https://example.com/login' }
+  const URLS = { form: {}, url: {} }
+
+  it.each([
+    ['legacy', 'test_elicitation_url'],
+    ['modern', 'test_input_required_result_url'],
+  ] as const)('by a %s server', async (server, tool) => {
+    const { url } = await startGateway({ mcpServers: { suite: suite(server, { share: 'client' }) } })
+    const { client, asked, completed } = await openWith(`${url}/mcp/all`, URLS)
+    expect(await textOf(client, `suite__${tool}`)).toContain('accept')
+    expect(asked).toMatchObject([QUESTION])
+    if (era === 'legacy' && server === 'legacy') await expect.poll(() => completed).toEqual(['login-1'])
+  })
+
+  it.each(['/mcp', '/mcp/all'])(
+    'by a legacy server that refuses the call until then, on %s',
+    async (path) => {
+      const { url } = await startGateway({ mcpServers: { suite: suite('legacy') } })
+      const { client, asked, completed } = await openWith(url + path, URLS)
+      const other = await openWith(url + path, URLS)
+      const name = 'suite__test_url_required'
+      const call = () =>
+        path === '/mcp' ? textOf(client, 'run_tool', { name, arguments: {} }) : textOf(client, name)
+      if (era === 'legacy')
+        await expect(call()).rejects.toMatchObject({
+          code: -32042,
+          data: { elicitations: [{ ...QUESTION, elicitationId: 'login-2' }] },
+        })
+      expect(await call()).toBe('Logged in.')
+      expect(asked).toEqual(era === 'legacy' ? [] : [QUESTION])
+      // Only the older protocol knows this notification.
+      if (era === 'legacy') await expect.poll(() => completed).toEqual(['login-2'])
+      expect(other.completed).toEqual([])
+    },
+  )
+
+  it.each([{}, undefined])('which it cannot do with %j, and the model reads so', async (elicitation) => {
+    const { url } = await startGateway({ mcpServers: { suite: suite('legacy', { share: 'client' }) } })
+    const { client } = await openWith(`${url}/mcp`, elicitation)
+    for (const tool of ['test_asks_for_url_anyway', 'test_url_required'])
+      expect([tool, await textOf(client, 'run_tool', { name: `suite__${tool}`, arguments: {} })]).toEqual([
+        tool,
+        expect.stringContaining('Server "suite" wanted to ask the user (elicitation)'),
+      ])
+  })
+})
+
 it('asks each client only about its own calls', async () => {
   const { url } = await startGateway({ mcpServers: { suite: suite('legacy', { share: 'client' }) } })
   const clients = await Promise.all(
@@ -128,11 +202,11 @@ describe('a suspended call', () => {
     'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
   }
-  const call = async (url: string, message: string, more: object = {}) => {
+  const call = async (url: string, message: string, more: object = {}, headers: object = authorized) => {
     const response = await fetch(`${url}/mcp/all`, {
       method: 'POST',
       headers: {
-        ...authorized,
+        ...headers,
         'Content-Type': 'application/json',
         Accept: 'application/json, text/event-stream',
         'MCP-Protocol-Version': '2026-07-28',
@@ -151,7 +225,9 @@ describe('a suspended call', () => {
   }
 
   it('resumes once, for the same call, with an unguessable handle', async () => {
-    const { url } = await startGateway({ mcpServers: { suite: suite('legacy') } })
+    const storage = fileStorage(temporary())
+    await storage.tokens.add({ name: 'all', hash: hashToken('tw_all'), createdAt: 0, rights: {} })
+    const { url } = await startGateway({ mcpServers: { suite: suite('legacy') } }, { storage })
     const { result } = await call(url, 'Who?')
     expect(result).toMatchObject({ resultType: 'input_required' })
     const [id = ''] = Object.keys(result.inputRequests)
@@ -165,6 +241,9 @@ describe('a suspended call', () => {
     expect(other.error).toMatchObject({ code: -32602 })
     const forged = await call(url, 'Who?', { inputResponses, requestState: `${requestState}x` })
     expect(forged.error).toMatchObject({ code: -32602 })
+    const token = { Authorization: 'Bearer tw_all' }
+    const foreign = await call(url, 'Who?', { inputResponses, requestState }, token)
+    expect(foreign.error).toMatchObject({ code: -32602 })
     const answered = await call(url, 'Who?', { inputResponses, requestState })
     expect(answered.result.content[0].text).toContain('"username":"ada"')
     const again = await call(url, 'Who?', { inputResponses, requestState })

@@ -75,28 +75,14 @@ export function answerOffers(
         taken.release()
       }
     })
-  /** Finds again after first-time listings, which may show the name. */
-  const find = async (look: (view: View) => Found | undefined): Promise<Found | undefined> => {
-    const found = look(view())
-    if (found || !view().isSettling) return found
-    await view().settled()
-    return look(view())
-  }
   const findPrompt = async (name: string): Promise<Found> => {
-    const found = await find(({ offers }) => offers.findPrompt(name))
+    const found = await find(view, ({ offers }) => offers.findPrompt(name))
     if (found) return found
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,
       prompts.unknownPrompt({ name: quote(name, 100) }),
     )
   }
-  /** Definitions contain `${workspaceFolder}` for the folder. */
-  const findResource = (uri: string): Promise<Found | undefined> =>
-    find(({ offers, hasFolderNames }) => {
-      const found = offers.findResource((hasFolderNames && replaceFolder(uri, folder)) || uri)
-      return found && { ...found, given: insertCallerFolder(folder, view(), found.given) }
-    })
-
   if (hasPrompts) {
     server.setRequestHandler('prompts/list', async ({ params }) => {
       const { items, ...page } = await list(
@@ -131,7 +117,7 @@ export function answerOffers(
     })
     server.setRequestHandler('resources/read', async ({ params }, context) => {
       const { uri } = params
-      const found = await findResource(uri)
+      const found = await findResource(view, folder, uri)
       if (!found) throw createNotFound(uri)
       const result = await forward(context, found, 'resources/read', { ...params, uri: found.given })
       if (found.given === uri || !Array.isArray(result.contents)) return result as never
@@ -149,12 +135,13 @@ export function answerOffers(
       })
       return caller
     }
-    answerSubscriptions(server, { view, find: findResource, callerFor })
+    answerSubscriptions(server, { view, find: (uri) => findResource(view, folder, uri), callerFor })
   }
   if (completions)
     server.setRequestHandler('completion/complete', async ({ params }, context) => {
       const { ref } = params
-      const found = ref.type === 'ref/prompt' ? await findPrompt(ref.name) : await findResource(ref.uri)
+      const found =
+        ref.type === 'ref/prompt' ? await findPrompt(ref.name) : await findResource(view, folder, ref.uri)
       if (!found && ref.type === 'ref/resource') throw createNotFound(ref.uri)
       if (!found || !view().serverHas(found.source, 'completions')) return { completion: { values: [] } }
       const named = ref.type === 'ref/prompt' ? { name: found.given } : { uri: found.given }
@@ -163,6 +150,22 @@ export function answerOffers(
         ref: { ...ref, ...named },
       })) as never
     })
+}
+
+/** Looks again after first-time listings, which may show the name. */
+async function find(view: () => View, look: (view: View) => Found | undefined): Promise<Found | undefined> {
+  const found = look(view())
+  if (found || !view().isSettling) return found
+  await view().settled()
+  return look(view())
+}
+
+/** Definitions contain `${workspaceFolder}` for the folder. */
+export function findResource(view: () => View, folder: string, uri: string): Promise<Found | undefined> {
+  return find(view, ({ offers, hasFolderNames }) => {
+    const found = offers.findResource((hasFolderNames && replaceFolder(uri, folder)) || uri)
+    return found && { ...found, given: insertCallerFolder(folder, view(), found.given) }
+  })
 }
 
 interface Linked {

@@ -35,7 +35,7 @@ export interface Asked {
   /** Waits until this client may search. */
   readonly searchTurn: () => Promise<void>
   /** Questions of the server that the client could not answer, by method. */
-  readonly refused: ReadonlySet<string>
+  readonly refused: Set<string>
 }
 
 /** The outcome of a call, for events and counts. Names the target tool, never a wrapper. */
@@ -145,7 +145,8 @@ export async function callTool(
       isSearch ? completeSearch(verdict, view, own) : verdict.text,
     )
     const answer = textResult(text, !isSearch)
-    const outcome = describeOutcome(verdict.outcome, ownName ?? name, view)
+    const meant = typeof wanted === 'string' && wanted !== name ? wanted : (ownName ?? name)
+    const outcome = describeOutcome(verdict.outcome, meant, view, direct)
     const { source = '', tool = { name: outcome.called.tool } } = outcome.entry ?? {}
     const input = isDirect ? asked.input : asked.input.arguments
     const inner = { server: source, tool: tool.name, started, input, shown: answer }
@@ -297,6 +298,7 @@ function describeOutcome(
   outcome: Outcome,
   name: string,
   { catalogue }: View,
+  { bridge, tools }: Direct,
 ): { readonly called: Pick<Called, 'kind' | 'tool' | 'query' | 'found' | 'reason'>; readonly entry?: Entry } {
   if (outcome.kind === 'search') {
     const { query, matches } = outcome.result
@@ -305,8 +307,10 @@ function describeOutcome(
   // `judge` runs nothing, so it returns no result.
   if (outcome.kind === 'result' || outcome.kind === 'not-recorded')
     return { called: { kind: 'refused', tool: name, reason: 'not-recorded' } }
-  const entry = catalogue.get(outcome.tool)
-  const tool = entry?.wireName ?? (outcome.asked || name)
+  // If the wrapper itself was refused, the outcome does not name the target.
+  const asked = outcome.asked === '' || outcome.asked === bridge ? name : outcome.asked
+  const entry = catalogue.get(outcome.tool) ?? tools().find(({ wireName }) => wireName === asked)
+  const tool = entry?.wireName ?? asked
   // The gateway does not track which schemas a caller has read, so the arguments are simply invalid.
   const reason = outcome.kind === 'schema-needed' ? 'invalid' : outcome.kind
   return { called: { kind: 'refused', tool, reason }, ...(entry ? { entry } : {}) }
@@ -357,7 +361,7 @@ function quoteInstructions(view: View, sources: ReadonlySet<string>): string[] {
 async function run(
   view: View,
   target: Extract<DirectVerdict, { kind: 'run' }>['target'],
-  { optionsFor, currentView }: Asked,
+  { optionsFor, currentView, caller: { era }, refused }: Asked,
   isDirect: boolean,
   isAllowed: (() => boolean) | undefined,
 ): Promise<CallToolResult | undefined> {
@@ -366,15 +370,15 @@ async function run(
     isRefused = isAllowed?.() === false
     return !isRefused
   }
+  const options = optionsFor(target.source, () => {
+    const now = currentView()
+    return (
+      now.isVisible(target.source, target.name) && (!isAllowed || now.isReadOnly(target.source, target.name))
+    )
+  })
   try {
     const result = await view.call(target.source, target.name, target.input, {
-      ...optionsFor(target.source, () => {
-        const now = currentView()
-        return (
-          now.isVisible(target.source, target.name) &&
-          (!isAllowed || now.isReadOnly(target.source, target.name))
-        )
-      }),
+      ...options,
       ...(isAllowed ? { mayCall } : {}),
     })
     return isTooDeep(result)
@@ -383,6 +387,15 @@ async function run(
   } catch (error) {
     if (!McpFailure.is(error)) throw error
     if (isRefused) return undefined
+    if (error.code === ProtocolErrorCode.UrlElicitationRequired) {
+      const { elicitation } = options.relay?.capabilities ?? options.caller?.capabilities ?? {}
+      // The client opens the URL for the user, also if the model named the tool.
+      if (elicitation?.url) throw new ProtocolError(error.code, error.message, error.data)
+      if (!isDirect || era === 'modern') {
+        refused.add('elicitation/create')
+        return textResult(view.direct.prompts.failed({ name: target.wireName, error: error.message }), true)
+      }
+    }
     // A call by the tool's own name gets the server's JSON-RPC error.
     if (isDirect && error.code !== undefined) throw new ProtocolError(error.code, error.message, error.data)
     return textResult(view.direct.prompts.failed({ name: target.wireName, error: error.message }), true)

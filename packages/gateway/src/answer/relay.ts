@@ -1,4 +1,5 @@
 /** Connects a request of a client with the server behind it: progress, logs and questions of the server go to this client. */
+import { randomUUID } from 'node:crypto'
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
@@ -7,11 +8,13 @@ import {
   type ListRootsResult,
   LOG_LEVEL_META_KEY,
   type LoggingLevel,
+  ProtocolError,
+  ProtocolErrorCode,
   type Result,
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { dropUndefined } from '@toolwell/core/internal'
+import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import type { Telemetry, TraceContext } from '@toolwell/core/telemetry'
 import type { Caller, CallerCapabilities, CallerHandlers, CallOptions } from '@toolwell/mcp'
 import { traceRequest } from '../servers/trace.js'
@@ -77,12 +80,14 @@ export class Relay {
   async #relay(relayed: RelayedRequest, work: (optionsFor: OptionsFor) => Promise<Result>): Promise<Result> {
     const { suspended, owner } = this.#options
     if (this.#options.caller.era === 'modern')
-      return suspended.run(relayed.request, owner, relayed.params, (call) =>
-        work((source, isAllowed) => {
-          if (isAllowed) call.allowIf(isAllowed)
-          return this.#modernOptions(relayed, call, source)
-        }),
-      )
+      return suspended
+        .run(relayed.request, owner, relayed.params, (call) =>
+          work((source, isAllowed) => {
+            if (isAllowed) call.allowIf(isAllowed)
+            return this.#modernOptions(relayed, call, source)
+          }),
+        )
+        .catch((error) => askForUrls(error, relayed.request))
     this.#running.set(relayed.request, relayed.onRefused)
     try {
       return await work((source) => this.#legacyOptions(relayed, source))
@@ -128,7 +133,15 @@ export class Relay {
       elicit:
         elicitation &&
         ((params: object, signal: AbortSignal) =>
-          ask('elicitation/create', params, signal) as Promise<ElicitResult>),
+          ask('elicitation/create', addElicitationId(params), signal) as Promise<ElicitResult>),
+      completed: (elicitationId: string) => {
+        const message = { method: 'notifications/elicitation/complete', params: { elicitationId } } as const
+        const request = latest()
+        // The user may finish after the call.
+        void (request ? request.notify(message) : this.#options.server.notification(message)).catch(
+          () => undefined,
+        )
+      },
       sample:
         sampling &&
         ((params: object, signal: AbortSignal) =>
@@ -159,6 +172,35 @@ export class Relay {
       relay: { capabilities: readCapabilities(envelope), ...dropUndefined({ inputResponses, requestState }) },
     }
   }
+}
+
+/** The newer protocol has no id for a URL, the older one requires it. */
+function addElicitationId(params: object): object {
+  return 'mode' in params && params.mode === 'url' ? { elicitationId: randomUUID(), ...params } : params
+}
+
+/**
+ * A server of the older protocol may refuse a request until the user has opened URLs. The newer protocol has no such error: the
+ * client is asked, and repeats the request.
+ */
+function askForUrls(error: unknown, { envelope = {}, inputResponses = {} }: Request): Result {
+  if (!(error instanceof ProtocolError) || error.code !== ProtocolErrorCode.UrlElicitationRequired)
+    throw error
+  const { elicitations } = isRecord(error.data) ? error.data : {}
+  const urls = (Array.isArray(elicitations) ? elicitations : []).filter(isRecord)
+  const inputRequests = Object.fromEntries(
+    urls.map(({ elicitationId, message, url }, index) => [
+      typeof elicitationId === 'string' ? elicitationId : `url_${index + 1}`,
+      { method: 'elicitation/create', params: { mode: 'url', message, url } },
+    ]),
+  )
+  const isDeclined = Object.keys(inputRequests).some((id) => {
+    const answer = Object.hasOwn(inputResponses, id) ? inputResponses[id] : undefined
+    return isRecord(answer) && answer.action !== 'accept'
+  })
+  if (urls.length === 0 || isDeclined || !readCapabilities(envelope).elicitation?.url)
+    throw new ProtocolError(ProtocolErrorCode.InternalError, error.message)
+  return { resultType: 'input_required', inputRequests }
 }
 
 type Envelope = Readonly<Record<string, unknown>>

@@ -86,26 +86,52 @@ export function answerSubscriptions(server: Server, { view, find, callerFor }: S
   }
 }
 
-/** Subscribes the resources of a `subscriptions/listen` request, until its stream ends. Resources that cannot be subscribed are skipped. */
+/** Milliseconds after which a client is answered although a server has not answered. */
+const PATIENCE = 5000
+
+/** A `subscriptions/listen` request of the newer protocol. */
+export interface Listening {
+  readonly body: unknown
+  /** Ends the subscriptions. */
+  readonly signal: AbortSignal
+  readonly onUpdated: (uri: string) => void
+}
+
+/**
+ * Subscribes the resources of a request. Resolves with the request without resources that cannot be subscribed, because the answer
+ * names what the client will hear of. A resource of a slow server stays in it, and is subscribed later.
+ */
 export async function watchListened(
-  body: unknown,
-  signal: AbortSignal,
-  view: View,
+  { body, signal, onUpdated }: Listening,
+  { view, find }: Pick<SubscriptionOptions, 'view' | 'find'>,
   callerFor: (envelope: Readonly<Record<string, unknown>>, source: string) => Caller,
-  onUpdated: (uri: string) => void,
-): Promise<void> {
-  const uris = readListened(body).slice(0, MOST_SUBSCRIPTIONS)
-  await Promise.all(
-    uris.map(async (uri) => {
-      const found = view.offers.findResource(uri)
-      if (!found) return
-      const publish = (changed: string) => onUpdated(changed === found.given ? uri : changed)
-      const caller = callerFor(readEnvelope(body), found.source)
-      const end = await subscribe(view, found, caller, publish).catch(() => undefined)
-      if (signal.aborted) end?.()
-      else if (end) signal.addEventListener('abort', end, { once: true })
-    }),
-  )
+): Promise<unknown> {
+  const uris = [...new Set(readListened(body))]
+  const refused = new Set(uris.slice(MOST_SUBSCRIPTIONS))
+  const watch = async (uri: string): Promise<Unsubscribe | undefined> => {
+    const found = await find(uri)
+    if (!found) return undefined
+    const publish = (changed: string) => onUpdated(changed === found.given ? uri : changed)
+    return subscribe(view(), found, callerFor(readEnvelope(body), found.source), publish)
+  }
+  const watching = uris.slice(0, MOST_SUBSCRIPTIONS).map(async (uri) => {
+    const end = await watch(uri).catch(() => undefined)
+    if (!end) refused.add(uri)
+    else if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+  let patience: NodeJS.Timeout | undefined
+  const late = new Promise((resolve) => {
+    patience = setTimeout(resolve, PATIENCE)
+  })
+  await Promise.race([Promise.all(watching), late])
+  clearTimeout(patience)
+  return refused.size === 0
+    ? body
+    : setListened(
+        body,
+        uris.filter((uri) => !refused.has(uri)),
+      )
 }
 
 export function isListening(body: unknown): boolean {
@@ -117,6 +143,12 @@ function readListened(body: unknown): string[] {
   if (method !== 'subscriptions/listen' || !isRecord(params) || !isRecord(params.notifications)) return []
   const { resourceSubscriptions: uris } = params.notifications
   return Array.isArray(uris) ? uris.filter((uri) => typeof uri === 'string') : []
+}
+
+function setListened(body: unknown, resourceSubscriptions: readonly string[]): unknown {
+  const { params, ...request } = body as { readonly params: { readonly notifications: object } }
+  const notifications = { ...params.notifications, resourceSubscriptions }
+  return { ...request, params: { ...params, notifications } }
 }
 
 function readEnvelope(body: unknown): Readonly<Record<string, unknown>> {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { homedir } from 'node:os'
 import type { Duplex } from 'node:stream'
 import {
   classifyInboundRequest,
@@ -10,10 +11,12 @@ import {
   type JSONRPCMessage,
   type JSONRPCResultResponse,
   PROTOCOL_VERSION_META_KEY,
+  type Server,
   type Transport,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
+import { isListening } from '../answer/subscriptions.js'
 import { type ClientRules, RULES_HEADER, readRules } from '../bridge/client-rules.js'
 import { CLIENT_HEADER, LONGEST_LINE, PID_HEADER, UPGRADE, WORKSPACE_HEADER } from '../bridge/protocol.js'
 import { prompts } from '../prompts.js'
@@ -117,9 +120,10 @@ export class Bridges {
     ;(socket as Socket).setNoDelay?.(true)
     const release = endpoint.hold(() => socket.destroy())
     const transport = new StdioServerTransport(socket, socket, { maxBufferSize: LONGEST_LINE })
+    let server: Server | undefined
     const served = serveStdio(
       ({ era }) => {
-        const server = endpoint.serverFor({ client: id, conversation, era })
+        server = endpoint.serverFor({ client: id, conversation, era })
         clients.join(key, { ...client, server })
         return server
       },
@@ -129,6 +133,16 @@ export class Bridges {
       transport,
       (message) => unsupported(message) ?? (this.#isDraining ? upgraded(message) : undefined),
     )
+    const endListening = watchResources(transport, (message, signal) =>
+      endpoint.listen(
+        {
+          body: message,
+          signal,
+          onUpdated: (uri) => void server?.sendResourceUpdated({ uri }).catch(() => undefined),
+        },
+        { client: id, conversation, era: 'modern', workspace: endpoint.place.workspace ?? homedir() },
+      ),
+    )
     clients.join(key, { ...client, server: undefined })
     onJoined(name)
     socket.on('data', onUsed)
@@ -136,11 +150,48 @@ export class Bridges {
     socket.on('end', () => socket.destroy())
     socket.on('close', () => {
       clients.leave(key)
+      endListening()
       release()
       onUsed()
       void served.close().catch(() => undefined)
       onLeft(name, id)
     })
+  }
+}
+
+/**
+ * Subscribes the resources of each `subscriptions/listen` request before it is answered, until the request is cancelled, refused or
+ * over. The returned function ends all subscriptions. Call it after `onmessage` is set.
+ */
+function watchResources(
+  transport: Transport,
+  listen: (message: JSONRPCMessage, signal: AbortSignal) => Promise<unknown>,
+): () => void {
+  const { onmessage } = transport
+  const send = transport.send.bind(transport)
+  const open = new Map<unknown, AbortController>()
+  const end = (id: unknown) => {
+    open.get(id)?.abort()
+    open.delete(id)
+  }
+  transport.send = (message, options) => {
+    if (!('method' in message)) end(message.id)
+    return send(message, options)
+  }
+  transport.onmessage = (message, extra) => {
+    if ('method' in message && message.method === 'notifications/cancelled') end(message.params?.requestId)
+    if (!isJSONRPCRequest(message) || !isListening(message)) {
+      onmessage?.(message, extra)
+      return
+    }
+    const ending = new AbortController()
+    open.set(message.id, ending)
+    void listen(message, ending.signal).then((answered) => {
+      if (!ending.signal.aborted) onmessage?.(answered as JSONRPCMessage, extra)
+    })
+  }
+  return () => {
+    for (const ending of open.values()) ending.abort()
   }
 }
 

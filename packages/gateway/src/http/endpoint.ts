@@ -12,12 +12,13 @@ import {
 import type { ResultStore } from '@toolwell/core/result'
 import type { Telemetry } from '@toolwell/core/telemetry'
 import type { Caller } from '@toolwell/mcp'
+import { findResource } from '../answer/answer-offers.js'
 import type { CallLimits } from '../answer/call-limits.js'
 import type { Called } from '../answer/call-tool.js'
 import { checkHeaders } from '../answer/checked-server.js'
 import { listDispatchTools, listEveryTool } from '../answer/list-tools.js'
 import { createListener, createMcpServer, type Mode, SINGLE_REQUESTS } from '../answer/mcp-server.js'
-import { isListening, watchListened } from '../answer/subscriptions.js'
+import { isListening, type Listening, watchListened } from '../answer/subscriptions.js'
 import { SuspendedCalls } from '../answer/suspended-calls.js'
 import type { ClientRules } from '../bridge/client-rules.js'
 import type { Place, ServerSets } from '../servers/server-sets.js'
@@ -56,6 +57,8 @@ export interface Endpoint {
   readonly principal: Principal
   /** Handles requests of the newer protocol, which need no session. */
   readonly modern: McpHttpHandler
+  /** Subscribes the resources of a `subscriptions/listen` request. Resolves with the request to answer. */
+  listen(listening: Listening, caller: Caller): Promise<unknown>
   /** Creates a server for one connected client. */
   serverFor(caller: Caller): Server
   /** Throws `UnknownProfile` if the config no longer has the profile. */
@@ -142,6 +145,20 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       checkHeaders(made({ client: SINGLE_REQUESTS, era: 'modern' }), view(), mode, requestInfo?.headers),
     { legacy: 'reject', bus, maxRequestBodySize: options.maxRequestBodySize },
   )
+  const listen: Endpoint['listen'] = (listening, caller) =>
+    watchListened(
+      listening,
+      { view, find: (uri) => findResource(view, place.workspace ?? homedir(), uri) },
+      (envelope, source) => createListener(caller, principal.id, envelope, view(), source),
+    )
+  const updated = new Set<string>()
+  /** Each listener hears of a change, and the bus notifies all of them. */
+  const publish = (uri: string) => {
+    if (updated.size === 0) setImmediate(() => updated.clear())
+    if (updated.has(uri)) return
+    updated.add(uri)
+    bus.publish({ kind: 'resource_updated', uri })
+  }
   const modern: McpHttpHandler = {
     ...handler,
     async fetch(request, asked) {
@@ -150,16 +167,15 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         era: 'modern',
         workspace: place.workspace ?? homedir(),
       } as const
-      const publish = (uri: string) => bus.publish({ kind: 'resource_updated', uri })
-      if (isListening(asked?.parsedBody))
-        await watchListened(
-          asked?.parsedBody,
-          request.signal,
-          view(),
-          (envelope, source) => createListener(caller, principal.id, envelope, view(), source),
-          publish,
-        )
-      return handler.fetch(request, asked)
+      const body = asked?.parsedBody
+      if (!isListening(body)) return handler.fetch(request, asked)
+      const ending = new AbortController()
+      const signal = AbortSignal.any([request.signal, ending.signal])
+      const parsedBody = await listen({ body, signal, onUpdated: publish }, caller)
+      const response = await handler.fetch(request, { ...asked, parsedBody })
+      // The request was refused.
+      if (!response.headers.get('content-type')?.includes('event-stream')) ending.abort()
+      return response
     },
   }
   return {
@@ -167,6 +183,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     path,
     principal,
     modern,
+    listen,
     serverFor(caller) {
       const server = made(caller)
       staying.add(server)

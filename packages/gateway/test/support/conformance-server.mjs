@@ -10,6 +10,7 @@ import {
   MissingRequiredClientCapabilityError,
   ResourceNotFoundError,
   Server,
+  UrlElicitationRequiredError,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -56,6 +57,9 @@ const SCHEMAS = {
 let hasMore = false
 let hasMorePrompts = false
 let cancelled = 0
+let subscribed = 0
+/** Toggled by every call of `test_url_required`. */
+let needsUrl = false
 /** With `hostile`, description of one more prompt and resource. */
 const HOSTILE =
   process.argv[3] === 'hostile' &&
@@ -105,6 +109,7 @@ const form = (message, name, type = 'string') => ({
     requestedSchema: { type: 'object', properties: { [name]: { type } }, required: [name] },
   },
 })
+const URL_QUESTION = { mode: 'url', message: 'Log in.', url: 'https://example.com/login' }
 const SAMPLE = {
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: text('Generate a greeting') }], maxTokens: 50 },
@@ -137,6 +142,7 @@ function inputRequiredTools() {
   const tool = 'test_input_required_result'
   return {
     [`${tool}_elicitation`]: inputRequired(name),
+    [`${tool}_url`]: inputRequired({ login: { method: 'elicitation/create', params: URL_QUESTION } }),
     [`${tool}_sampling`]: inputRequired({ capital_question: SAMPLE }),
     [`${tool}_list_roots`]: inputRequired({ client_roots: ROOTS }),
     [`${tool}_request_state`]: inputRequired(confirm, true),
@@ -320,6 +326,7 @@ const TOOLS = {
         })
       }),
   ],
+  test_count_subscribed: [[], () => [text(String(subscribed))]],
   test_count_cancelled: [[], () => [text(String(cancelled))]],
   test_asks_anyway: [
     [],
@@ -329,10 +336,40 @@ const TOOLS = {
       return [text(await sent.then(JSON.stringify).catch(({ code }) => String(code)))]
     },
   ],
+  test_asks_for_url_anyway: [
+    [],
+    async (_, { server }) => {
+      const params = { ...URL_QUESTION, elicitationId: 'login-3' }
+      const sent = server.request({ method: 'elicitation/create', params })
+      return [text(await sent.then(JSON.stringify).catch(({ code }) => String(code)))]
+    },
+  ],
   test_list_roots: [[], async (_, { server }) => [text(JSON.stringify((await server.listRoots()).roots))]],
   test_elicitation_sep1034_defaults: [[], (_, context) => elicitDefaults(context)],
   test_elicitation_sep1330_enums: [[], (_, context) => elicitEnums(context)],
   ...inputRequiredTools(),
+  test_elicitation_url: [
+    [],
+    async (_, { server }) => {
+      const { action } = await server.elicitInput({ ...URL_QUESTION, elicitationId: 'login-1' })
+      await server.createElicitationCompletionNotifier('login-1')()
+      return [text(`User response: action: ${action}`)]
+    },
+  ],
+  /** Answers when it is asked for the second time. */
+  test_url_required: [
+    [],
+    async (_, { server }) => {
+      needsUrl = !needsUrl
+      if (needsUrl)
+        throw new UrlElicitationRequiredError(
+          [{ ...URL_QUESTION, elicitationId: 'login-2' }],
+          'Log in first.',
+        )
+      await server.createElicitationCompletionNotifier('login-2')()
+      return [text('Logged in.')]
+    },
+  ],
   test_elicitation: [
     ['message'],
     async ({ message }, { server }) => {
@@ -393,8 +430,14 @@ function createServer() {
     ],
   }))
   server.setRequestHandler('resources/read', ({ params }) => ({ contents: [readResource(params.uri)] }))
-  server.setRequestHandler('resources/subscribe', () => ({}))
-  server.setRequestHandler('resources/unsubscribe', () => ({}))
+  server.setRequestHandler('resources/subscribe', () => {
+    subscribed++
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', () => {
+    subscribed--
+    return {}
+  })
   server.setRequestHandler('completion/complete', ({ params }) => ({
     completion: {
       values: ['paris', 'park', 'party'].filter((each) => each.startsWith(params.argument.value)),

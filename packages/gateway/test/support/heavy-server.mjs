@@ -48,7 +48,7 @@ const schema = { type: 'object', properties: { times: { type: 'number' } } }
 const METHODS = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
-    capabilities: { tools: {}, prompts: {}, resources: {} },
+    capabilities: { tools: {}, prompts: {}, resources: { subscribe: true } },
     serverInfo: { name: 'heavy', version: '1' },
   }),
   ping: () => ({}),
@@ -56,6 +56,8 @@ const METHODS = {
   'prompts/list': () => ({ prompts: HOSTILE_PROMPTS.map((name) => ({ name })) }),
   'prompts/get': ({ name }) => ({ messages: [{ role: 'user', content: { type: 'text', text: name } }] }),
   'resources/list': () => ({ resources: [{ uri: 'big://one', name: 'one' }] }),
+  // Never answers.
+  'resources/subscribe': () => new Promise(() => undefined),
   'resources/templates/list': () => ({ resourceTemplates: [] }),
   'tools/call': async ({ arguments: { times = 1 } = {} }) => ({
     content: [{ type: 'text', text: `${await ask(times)} answers` }],

@@ -27,6 +27,8 @@ import {
   FLOOD,
   forwardLog,
   readLogMessage,
+  reportRefusedModes,
+  UrlQuestions,
 } from './incoming.js'
 import { listServer } from './list-server.js'
 import { type OpenOptions, openClient } from './open-client.js'
@@ -105,10 +107,11 @@ export interface ConnectionOptions extends Omit<OpenOptions, 'prepare'> {
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   const { server, capabilities, owner, timeout, hide } = options
   const attribution = createAttribution(owner)
+  const urls = new UrlQuestions()
   const { client, transport } = await attribution.apart(() =>
     openClient({
       ...options,
-      prepare: (made) => answerQuestions(made, attribution.current, capabilities),
+      prepare: (made) => answerQuestions(made, attribution.current, capabilities, urls),
     }),
   )
   const era = client.getProtocolEra() ?? 'legacy'
@@ -127,6 +130,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   const epitaph = () => (transport instanceof ProcessTransport ? transport.epitaph : undefined)
   client.onclose = () => finish(epitaph() ?? 'the connection was closed')
   client.onerror = () => undefined
+  reportRefusedModes(transport, attribution.current, capabilities)
   const canAsk = Object.keys(capabilities).length > 0
   guard(
     transport,
@@ -226,6 +230,7 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
           )
         return await attribution.during(caller, canAsk || handlers?.log !== undefined, work)
       } catch (error) {
+        urls.expectFrom(error, caller)
         // A cancelled call says nothing about the server.
         throw signal?.aborted ? error : classifyError(error, isClosed, end ?? epitaph())
       } finally {

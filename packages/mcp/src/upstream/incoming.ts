@@ -7,6 +7,8 @@ import {
   type ListRootsResult,
   ProtocolError,
   ProtocolErrorCode,
+  type Transport,
+  UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client'
 import { dropUndefined, isRecord } from '@toolwell/core/internal'
 import { hideInValue } from '../definition/clean-definition.js'
@@ -24,6 +26,7 @@ export function answerQuestions(
   client: Client,
   current: () => Caller | undefined,
   { elicitation, sampling, roots }: CallerCapabilities,
+  urls: UrlQuestions,
 ): void {
   const asked = <K extends 'elicit' | 'sample' | 'roots'>(kind: K): NonNullable<CallerHandlers[K]> => {
     const handler = current()?.handlers?.[kind]
@@ -38,9 +41,14 @@ export function answerQuestions(
     throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
   }
   if (elicitation)
-    client.setRequestHandler('elicitation/create', (request, context) =>
-      asked('elicit')(request.params, context.mcpReq.signal),
-    )
+    client.setRequestHandler('elicitation/create', ({ params }, context) => {
+      const elicit = asked('elicit')
+      if (params.mode === 'url' && params.elicitationId) urls.expect(params.elicitationId, current())
+      return elicit(params, context.mcpReq.signal)
+    })
+  client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+    urls.complete(params.elicitationId),
+  )
   if (sampling)
     client.setRequestHandler('sampling/createMessage', (request, context) =>
       asked('sample')(request.params, context.mcpReq.signal),
@@ -51,6 +59,47 @@ export function answerQuestions(
       async (): Promise<ListRootsResult> => ({ roots: [...(await asked('roots')())] }),
     )
 }
+
+/** The SDK refuses a question in a mode that the caller does not have. Such a question is reported as refused, too. */
+export function reportRefusedModes(
+  transport: Transport,
+  current: () => Caller | undefined,
+  { elicitation }: CallerCapabilities,
+): void {
+  const { onmessage } = transport
+  transport.onmessage = ((message: JSONRPCMessage, extra) => {
+    if ('method' in message && message.method === 'elicitation/create' && elicitation) {
+      const mode = message.params?.mode === 'url' ? 'url' : 'form'
+      if (!elicitation[mode]) current()?.handlers?.refused?.(message.method)
+    }
+    onmessage?.(message, extra)
+  }) as NonNullable<Transport['onmessage']>
+}
+
+/** URLs of a connection that users have open. */
+export class UrlQuestions {
+  readonly #callers = new Map<string, Caller | undefined>()
+
+  expect(elicitationId: string, caller: Caller | undefined): void {
+    this.#callers.set(elicitationId, caller)
+    const [oldest] = this.#callers.keys()
+    if (this.#callers.size > MOST_URLS && oldest !== undefined) this.#callers.delete(oldest)
+  }
+
+  /** Expects the URLs of an error that asks for them. */
+  expectFrom(error: unknown, caller: Caller): void {
+    if (!(error instanceof UrlElicitationRequiredError)) return
+    for (const { elicitationId } of error.elicitations) this.expect(elicitationId, caller)
+  }
+
+  /** Notifies the caller who was asked, and nobody else. */
+  complete(elicitationId: string): void {
+    this.#callers.get(elicitationId)?.handlers?.completed?.(elicitationId)
+    this.#callers.delete(elicitationId)
+  }
+}
+
+const MOST_URLS = 100
 
 /** Reads a log message. Undefined for other messages. */
 export function readLogMessage(message: JSONRPCMessage): LogMessage | undefined {
