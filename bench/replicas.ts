@@ -30,7 +30,7 @@ async function readWork({ pool }: PostgresServer) {
   return { commits: rows[0].commits as number, cpu: cpu.reduce((sum, each) => sum + each, 0) / 1e6 }
 }
 
-/** What the server does while `work` runs, and milliseconds of processor time of this process. */
+/** The work of the server while `work` runs, and milliseconds of processor time of this process. */
 async function measure(server: PostgresServer, work: () => Promise<unknown>) {
   // Statistics of the server are up to a second late.
   await wait(1500)

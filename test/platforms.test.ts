@@ -1,4 +1,4 @@
-/** What differs on Windows and macOS: folders, permissions, processes, shells and links. Runs with `process.platform` of each. */
+/** Differences on Windows and macOS: folders, permissions, processes, shells and links. Runs with `process.platform` of each. */
 import {
   chmodSync,
   existsSync,
@@ -114,7 +114,7 @@ it.each([
 describe('a folder whose mode lets everybody write, as all folders on Windows', () => {
   beforeEach(() => chmodSync(folder, 0o777))
 
-  /** What the gateway reads from the folder: a project that the user trusts, and a cached list of tools. */
+  /** The gateway reads this from the folder: a project that the user trusts, and a cached list of tools. */
   function useFolder() {
     const file = join(folder, 'mine')
     writeFileSync(file, 'text')

@@ -79,7 +79,7 @@ describe('Claude Code', () => {
     // Claude Code does not read these as YAML.
     ...['`Read`, `mcp__perplexity-ask`', '*, Ask', 'All except Edit: ask', '"Read", \'ask\': false'].map(
       (tools): [string, string, string, string[]] => [
-        `an agent with tools that are no YAML: ${tools}`,
+        `an agent with tools that are not YAML: ${tools}`,
         'work/.claude/agents/a.md',
         `---\ntools: ${tools}\ndisallowedTools: mcp__files__write_file\n---\n`,
         [WRITE],

@@ -65,7 +65,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('reply' as const),
       calls: fc.array(call, { maxLength: 3 }),
-      /** What the provider does in the same reply. */
+      /** The provider's own steps in the same reply. */
       beside: fc.constantFrom('nothing', 'hosted', 'bash', 'code', 'summary', 'signed'),
       results: fc.constantFrom('kept', 'kept', 'kept', 'lost', 'interrupted'),
     }),

@@ -166,7 +166,7 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(await run('read')).toContain('quarantined')
     await page.getByRole('link', { name: 'Review files' }).focus()
     await page.keyboard.press('Enter')
-    // The keyboard goes on at the server, not at the list of all servers.
+    // The keyboard starts at the server, not at the list of all servers.
     const focused = () => page.evaluate('document.activeElement?.textContent')
     await eventually(focused).toBe('files')
     const change = page.locator('.change').filter({ hasText: 'read' }).first()

@@ -35,7 +35,7 @@ async function open(url: string, era: Era, headers: Record<string, string>): Pro
   return client
 }
 
-/** What a client gets for the offers that become unusable. */
+/** The answers to a client that uses offers which become unusable. */
 async function readPaths(client: Client): Promise<Record<string, string>> {
   const ask = (request: { method: string; params: Record<string, unknown> }) =>
     client.request(request as never).then(

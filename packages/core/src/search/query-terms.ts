@@ -235,7 +235,7 @@ function separateLiterals(
   return /\p{L}{2}/u.test(text) ? { text, literals: literals.join(' ') } : { text: query, literals: '' }
 }
 
-/** What an action without an object is about, by its literals: "read /tmp/a.txt" means a file. Other literals stay as they are. */
+/** Names the object of an action by its literals: "read /tmp/a.txt" is about a file. Other literals do not change. */
 function nameKinds(literals: string): string {
   return literals
     .replace(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, 'email')

@@ -128,7 +128,7 @@ function One({ row }: { row: ServerRow }) {
     revisions.servers.value++
   }
   useEffect(() => {
-    // A link on another page led here: the keyboard goes on at this server, not at the list.
+    // After a link from another page, the keyboard starts at this server, not at the list.
     if (document.activeElement?.id === 'main') focusTitle()
   }, [])
   const [word, tone, meaning] = STATE[state]

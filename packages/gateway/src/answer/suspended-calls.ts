@@ -46,7 +46,7 @@ interface Call {
   request: Request
   readonly end: AbortController
   readonly questions: Map<string, Question>
-  /** What the call uses may have been denied meanwhile. */
+  /** The tool of the call may have been denied meanwhile. */
   isAllowed: () => boolean
   result: Promise<Result>
   /** Number of questions so far. */

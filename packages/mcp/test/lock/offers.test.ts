@@ -101,7 +101,7 @@ function startChanging(trust = 'first-use') {
   const config = loadConfig({ files: [{ path: file }], env: process.env, workspaceFolder: folder })
   const firstUse = diskFirstUse({ folder: join(folder, 'first-use') })
   const cache = diskCache({ folder: join(folder, 'cache') })
-  /** Each is a program of its own with the same records. */
+  /** Each is a separate program with the same records. */
   const connect = async (isListed = true) => {
     const servers = connectServers(createToolwell().catalogue, config, { cache, firstUse, logs: false })
     onTestFinished(() => servers.close())

@@ -187,7 +187,7 @@ function hasEnded(
   if (calls.some((item) => answered.has(item))) return false
   // The model continues after the output of its tools.
   if (isOfHostTool(last)) return !isOfHostTool(next)
-  // What follows an unanswered call may or may not be of its reply. Separate, the answer keeps its place.
+  // An item after an unanswered call may belong to the same reply or not. As a separate unit, the answer keeps its place.
   if (calls.length > 0) return !isOfHostTool(next)
   return (next.type === 'reasoning' || isMessage(next)) && isMessage(last)
 }
