@@ -1,6 +1,6 @@
 /**
  * The law of bound thinking, for any conversation on the Anthropic wire: the strict endpoint never refuses a thinking block,
- * whatever model, host, servers and other providers do between two requests. A retry, a fork and another process send the
+ * whatever model, host, servers and other providers do between two requests, also if the user regenerates an earlier reply and comes back. A retry, a fork and another process send the
  * same bytes, and what is thought is sent until a latch makes it invalid.
  */
 import { anthropic } from '@toolwell/core/anthropic'
@@ -57,6 +57,8 @@ const act = fc.constantFrom(
     'resume',
     'compact',
     'elsewhere',
+    'regenerate',
+    'other branch',
     'loader denied',
     'delivery refused',
   ] as const),
@@ -64,6 +66,10 @@ const act = fc.constantFrom(
 
 type Host = Awaited<ReturnType<typeof startThinking>>
 let versions = 0
+/** The history that the host showed before it regenerated a reply, by conversation. */
+const left = new WeakMap<Host['conversation'], Host['messages'] | 'over'>()
+/** What a conversation does instead of branches: notices of such a request may move into a branch that was left. */
+const ends = ['compact', 'elsewhere', 'loader denied', 'delivery refused']
 
 /** The current decisions of the host's policy. */
 interface Policy {
@@ -72,6 +78,7 @@ interface Policy {
 
 async function perform(what: string, host: Host, policy: Policy, toolChanges: boolean): Promise<Host> {
   const { catalogue } = host.well
+  if (ends.includes(what)) left.set(host.conversation, 'over')
   if (what === 'server comes') catalogue.setSource('mail', { tools: server('mail', ['send_mail']) })
   if (what === 'server goes') catalogue.removeSource('mail')
   if (what === 'server fails' || what === 'server heals')
@@ -88,6 +95,8 @@ async function perform(what: string, host: Host, policy: Policy, toolChanges: bo
   }
   if (what === 'host loads') await host.conversation.load(['calendar__find_slot'])
   if (what === 'host unloads') await host.conversation.unload(['calendar__find_slot'])
+  if (what === 'regenerate') regenerate(host)
+  if (what === 'other branch') returnToBranch(host)
   if (what === 'fork') return host.fork(`fork ${++versions}`, host.length)
   // The other process connects the same servers.
   if (what === 'resume') return host.with(host.conversation, JSON.parse(JSON.stringify(host.messages)))
@@ -98,6 +107,29 @@ async function perform(what: string, host: Host, policy: Policy, toolChanges: bo
   const isPaused = host.messages.at(-1)?.role === 'assistant'
   if (what === 'elsewhere' && !isPaused) return elsewhere(host)
   return host
+}
+
+/** Asks again for an earlier reply. The history that is left may come back. */
+function regenerate(host: Host): void {
+  const asked = host.messages.flatMap((message, index) => (isAsked(message) ? [index + 1] : []))
+  const length = asked[Math.floor(asked.length / 2)]
+  if (length === undefined || left.get(host.conversation) === 'over') return
+  left.set(host.conversation, [...host.messages])
+  host.messages.splice(length)
+}
+
+/** Goes back to a history that was left, and leaves the current one. */
+function returnToBranch(host: Host): void {
+  const before = left.get(host.conversation)
+  if (!before || before === 'over') return
+  left.set(host.conversation, [...host.messages])
+  const isOpen = before.at(-1)?.role === 'assistant'
+  host.messages.splice(0, host.messages.length, ...before)
+  if (isOpen) host.say(`Back on this branch, ${++versions}.`)
+}
+
+function isAsked({ role, content }: Host['messages'][number]): boolean {
+  return role === 'user' && typeof content === 'string'
 }
 
 /** A proxy that does not know the delivery: the next request goes another way. */

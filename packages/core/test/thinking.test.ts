@@ -301,6 +301,25 @@ describe('while deferral is off', () => {
     expect(host.requests.map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })
 
+  it('a regenerated reply, and a history that the user comes back to, keep no thinking of an older array', async () => {
+    const host = await startThinking(off, (index) => ({ text: `Said ${index}.` }))
+    for (const text of ['One.', 'Two.']) await host.ask(text)
+    const asked = host.messages.slice(0, 3)
+    host.well.catalogue.setSource('late', { tools: late })
+    await host.ask('Three.')
+    const left = [...host.messages]
+    host.messages.splice(0, left.length, ...asked)
+    // The same request again has the old array.
+    await host.step('request-2')
+    expect(host.toolsJson(-1)).toBe(host.toolsJson(1))
+    await host.ask('Other.')
+    host.messages.splice(0, host.messages.length, ...left)
+    for (const text of ['Four.', 'Five.']) await host.ask(text)
+    expect(host.requests.every(({ status }) => status === 200)).toBe(true)
+    // What was thought after the source came stays.
+    expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(2)
+  })
+
   it('a retry sends the array of its request, also after a source came', async () => {
     const host = await startThinking(off, [said, said, said])
     await host.ask('One.')

@@ -75,7 +75,12 @@ export function computeAccounting(state: LedgerState, prices: Partial<CacheRule>
       actual += countInput(record)
       if (!isSearchOnly(record)) counterfactual += countEagerInput(record)
       bill.add(record)
-      if (previous?.messageTokens !== undefined && previous.toolsVersion !== record.toolsVersion)
+      const isSameWire = previous?.wire === record.wire
+      if (
+        isSameWire &&
+        previous?.messageTokens !== undefined &&
+        previous.toolsVersion !== record.toolsVersion
+      )
         reread += previous.messageTokens + record.tokens.rewritten
     }
     previous = record

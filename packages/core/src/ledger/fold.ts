@@ -360,6 +360,7 @@ function request(state: LedgerState, event: Extract<LedgerEvent, { kind: 'reques
     requestId: event.requestId,
     anchor: event.anchor,
     wire: state.frozen?.wire,
+    epoch: state.epoch,
     length: state.length,
     tokens: event.tokens,
     toolsVersion: state.array.version,

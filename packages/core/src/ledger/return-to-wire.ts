@@ -4,17 +4,17 @@
  */
 
 import type { Pin } from '../tool/wire-tool.js'
-import { type Insert, type LedgerState, type LoadedTool, prefixName } from './state.js'
+import type { Insert, LedgerState, LoadedTool } from './state.js'
 
 /** Keeps the frozen prefix of the current wire when the conversation leaves it. A new prefix for the same wire replaces the old one. */
 export function leave(state: LedgerState, wire: string): void {
-  const { frozen, freezing, tools, native, history } = state
+  const { frozen, freezing, array, tools, native, history } = state
   freezing.left.delete(wire)
   if (!frozen || frozen.wire === wire || frozen.mode === 'off') return
   freezing.left.set(frozen.wire, {
     frozen,
     count: freezing.count,
-    prefix: prefixName(state),
+    version: array.version,
     eager: new Map(tools.eager),
     loaded: new Map(tools.loaded),
     revealed: new Set(native.revealed),
@@ -47,9 +47,7 @@ export function returnTo(state: LedgerState, wire: string, joined: readonly Pin[
   state.frozen = left.frozen
   freezing.count = left.count
   freezing.due = undefined
-  // The version of the array may have grown at another wire. Here the array is the same.
-  const { behind } = history.thinking
-  if (behind.get(wire) === left.prefix) behind.set(wire, prefixName(state))
+  state.array.version = left.version
   replace(tools.eager, left.eager)
   replace(tools.loaded, new Map<string, LoadedTool>())
   native.revealed.clear()

@@ -54,6 +54,8 @@ export interface RequestRecord {
   /** Last message or call of its history. */
   readonly anchor: string
   readonly wire: string | undefined
+  /** Number of compactions and clears before it. */
+  readonly epoch: number
   /** Number of events up to and including the request. */
   readonly length: number
   readonly tokens: SurfaceTokens
@@ -73,7 +75,8 @@ export interface RequestRecord {
 export interface LeftPrefix {
   readonly frozen: FrozenPrefix
   readonly count: number
-  readonly prefix: string
+  /** Version of its tools array. It may have grown at other wires since. */
+  readonly version: number
   readonly eager: ReadonlyMap<string, Pin>
   readonly loaded: ReadonlyMap<string, LoadedTool>
   readonly revealed: ReadonlySet<string>

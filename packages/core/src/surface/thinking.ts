@@ -15,6 +15,8 @@ export interface BoundThinking {
   readonly before: readonly string[]
   /** Within that loop. A change that can wait waits for its end, because this thinking is still needed. */
   readonly inside: readonly string[]
+  /** The message before each of these, which ends the request that it answers. */
+  readonly asked: ReadonlyMap<string, string>
 }
 
 /**
@@ -30,9 +32,35 @@ export function stripThinking(
 ): LedgerFact[] {
   if (!thinking) return []
   const { stripped } = state.history.thinking
-  const messages = [...thinking.before, ...thinking.inside].filter((anchor) => !stripped.has(anchor))
-  if (messages.length === 0 || !isRewritten(state, facts, wire)) return []
-  return [{ kind: 'thinking-stripped', messages }]
+  const all = [...thinking.before, ...thinking.inside]
+  if (all.length === 0) return []
+  const end = isRewritten(state, facts, wire) ? all.length : findEndOfOld(state, wire, all, thinking)
+  const messages = all.slice(0, end).filter((anchor) => !stripped.has(anchor))
+  return messages.length === 0 ? [] : [{ kind: 'thinking-stripped', messages }]
+}
+
+/**
+ * The end of the messages that were perhaps written behind another prefix: the host regenerated an earlier reply, or went
+ * back to a history that it had left. Nothing before a removed block is kept, because the provider refuses a gap.
+ */
+function findEndOfOld(
+  state: LedgerState,
+  wire: string,
+  messages: readonly string[],
+  { asked }: BoundThinking,
+): number {
+  const { stripped } = state.history.thinking
+  const requests = new Map<string, { readonly epoch: number; readonly isOld: boolean }>()
+  for (const { anchor, epoch, wire: at, frozen, toolsVersion } of state.requests.byId.values()) {
+    if (at !== wire) continue
+    // After a compaction, anchors name other messages.
+    const before = requests.get(anchor)
+    const wasOld = before?.epoch === epoch && before.isOld
+    const isOld = wasOld || frozen !== state.freezing.count || toolsVersion !== state.array.version
+    requests.set(anchor, { epoch, isOld })
+  }
+  const isOld = (anchor: string) => stripped.has(anchor) || requests.get(asked.get(anchor) ?? '')?.isOld
+  return messages.findLastIndex(isOld) + 1
 }
 
 /** True if the bytes before the messages differ from the last request on this wire. */

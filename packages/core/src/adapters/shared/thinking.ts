@@ -10,7 +10,8 @@ export function findThinking(placed: readonly Placed[], { holds }: ThinkingTrait
   const start = findLoopStart(placed)
   const anchors = (some: readonly Placed[]) =>
     some.filter(({ unit }) => holds(unit)).map(({ anchor }) => anchor)
-  return { before: anchors(placed.slice(0, start)), inside: anchors(placed.slice(start)) }
+  const asked = new Map(placed.map(({ anchor }, index) => [anchor, placed[index - 1]?.anchor ?? '']))
+  return { before: anchors(placed.slice(0, start)), inside: anchors(placed.slice(start)), asked }
 }
 
 /** The start of the current tool loop: the last user turn that answers no calls. */
