@@ -1,7 +1,8 @@
 /**
  * The law of bound thinking, for any conversation on the Anthropic wire: the strict endpoint never refuses a thinking block,
- * whatever model, host, servers and other providers do between two requests, also if the user regenerates an earlier reply and comes back. A retry, a fork and another process send the
- * same bytes, and what is thought is sent until a latch makes it invalid.
+ * whatever model, host, servers and other providers do between two requests, also if the user regenerates an earlier reply
+ * and comes back. A retry, a fork and another process send the same bytes, and what is thought is sent until a latch makes
+ * it invalid.
  */
 import { anthropic } from '@toolwell/core/anthropic'
 import { type ChatMessage, openaiChat } from '@toolwell/core/openai-chat'
