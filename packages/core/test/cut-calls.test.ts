@@ -62,6 +62,29 @@ describe('partialArgs of Vertex AI', () => {
     ])
   })
 
+  it.each(['on', 'off'] as const)(
+    'are joined if the history has one content for each piece (%s)',
+    async (mode) => {
+      const content = (part: object) => ({ role: 'model', parts: [part] })
+      const user: GoogleContent = { role: 'user', parts: [{ text: 'Go.' }] }
+      const response = { functionResponse: { name: 'send_mail', response: { result: 'Sent.' } } }
+      const done = { role: 'model', parts: [{ text: 'Done.' }] }
+      const ends: GoogleContent[][] = [[{ role: 'user', parts: [response] }], [user]]
+      for (const end of ends) {
+        const gemini = google(await createToolwell({ tools: [echo], mode }).open({ id: 'a' }))
+        const history = [user, content({ text: 'Hm.', thought: true }), ...whole.map(content), ...end]
+        const { parts } = await gemini.begin(history as GoogleContent[])
+        expect(googleProtocol().violationOf(parts as never)).toBeUndefined()
+        const calls = parts.contents.flatMap((each) =>
+          (each.parts ?? []).flatMap((part) => part.functionCall ?? []),
+        )
+        expect(calls).toEqual([{ name: 'send_mail', args }])
+        const next = await gemini.begin([...history, done, user] as GoogleContent[])
+        expect(next.parts.contents.slice(0, parts.contents.length)).toEqual(parts.contents)
+      }
+    },
+  )
+
   it.each([
     ['the last piece is missing', whole.slice(0, -1)],
     ['a path cannot be read', [whole[0], piece({ partialArgs: [text('$..to', 'x')] })]],

@@ -30,7 +30,7 @@ export function markUnfinished<Call extends object>(call: Call): Call {
 
 /** Returns the same list if no call came in pieces. */
 export function joinPieces(parts: readonly unknown[]): readonly unknown[] {
-  if (!parts.some((part) => isPiece(readCall(part)))) return parts
+  if (!hasPieces(parts)) return parts
   const joined: unknown[] = []
   const open: OpenCall[] = []
   const close = (target: OpenCall, isComplete: boolean) => {
@@ -62,6 +62,21 @@ export function joinPieces(parts: readonly unknown[]): readonly unknown[] {
   }
   for (const each of [...open]) close(each, false)
   return joined
+}
+
+export function hasPieces(parts: readonly unknown[]): boolean {
+  return parts.some((part) => isPiece(readCall(part)))
+}
+
+/** Counts the calls whose last piece follows after these parts. `open`: the count before them. */
+export function countOpenCalls(parts: readonly unknown[], open: number): number {
+  let count = open
+  for (const part of parts) {
+    const call = readCall(part)
+    if (call?.name) count += call.willContinue === true ? 1 : 0
+    else if (call && call.willContinue !== true && count > 0) count--
+  }
+  return count
 }
 
 function readCall(part: unknown): Fields | undefined {

@@ -15,7 +15,7 @@ import {
 } from '../shared/thread.js'
 import type { OwnUnit } from '../shared/wire.js'
 import { normaliseParts } from './normalise.js'
-import { cutReplies, isUnfinished } from './partial-args.js'
+import { countOpenCalls, cutReplies, hasPieces, isUnfinished } from './partial-args.js'
 import {
   type GoogleContent,
   type GoogleFunctionCall,
@@ -36,7 +36,7 @@ export interface Piece {
 
 export function readContents(contents: readonly GoogleContent[]): readonly Unit[] {
   let open: readonly UnitCall[] = []
-  return joinReplies(contents).flatMap((content) => {
+  return joinReplies(joinStreamedCalls(contents)).flatMap((content) => {
     const units = readContent(content, open).map(markRest)
     for (const unit of units) {
       if (unit.kind === 'assistant') open = unit.calls
@@ -172,6 +172,27 @@ function native(value: GooglePart | Piece): Native {
 
 const joined = new WeakSet<GoogleContent>()
 
+/** Joins the contents of a call that came in pieces. A piece without a call is nothing. */
+function joinStreamedCalls(contents: readonly GoogleContent[]): readonly GoogleContent[] {
+  const groups: GoogleContent[][] = []
+  let open = 0
+  for (const content of contents) {
+    const last = groups.at(-1)
+    if (open > 0 && last && isOfModel(content)) last.push(content)
+    else {
+      groups.push([content])
+      open = 0
+    }
+    if (isOfModel(content)) open = countOpenCalls(listParts(content), open)
+  }
+  return groups.flatMap(joinRun).filter((content) => normaliseParts(content).length > 0)
+}
+
+/** Whether a content has nothing to send. A piece of a call belongs to the contents before it. */
+export function isEmpty(content: GoogleContent): boolean {
+  return !hasPieces(listParts(content)) && normaliseParts(content).length === 0
+}
+
 /**
  * Joins contents that are one reply. The official client keeps one content for each chunk of a stream, but servers
  * treat every content as a turn, and require all calls of a reply in one content right before their responses. Joined
@@ -203,9 +224,13 @@ export function isJoined(content: GoogleContent): boolean {
 function joinRun(run: readonly GoogleContent[]): readonly GoogleContent[] {
   const [first, ...others] = run
   if (!first || others.length === 0) return run
-  const reply = { ...first, parts: normaliseParts({ parts: run.flatMap(normaliseParts) }) }
+  const reply = { ...first, parts: normaliseParts({ parts: run.flatMap(listGivenParts) }) }
   joined.add(reply)
   return [reply]
+}
+
+function listGivenParts(content: GoogleContent): readonly GooglePart[] {
+  return Array.isArray(content.parts) ? listParts(content) : normaliseParts(content)
 }
 
 /** From the end: without ids, responses belong to the latest calls of their name. */

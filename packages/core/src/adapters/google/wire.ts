@@ -8,8 +8,7 @@ import type { CallAnswer } from '../../turn/run.js'
 import type { UnitCall } from '../shared/thread.js'
 import { addOwnTools, readProviderTools } from '../shared/tools.js'
 import type { Wire } from '../shared/wire.js'
-import { normaliseParts } from './normalise.js'
-import { readContents, readOwnId, readReplyCalls, restoreContents } from './read.js'
+import { isEmpty, readContents, readOwnId, readReplyCalls, restoreContents } from './read.js'
 import { readUsage } from './stream.js'
 import { writeTools } from './tools.js'
 import {
@@ -86,7 +85,7 @@ export function googleWire(
       textResults: !mediaResponses,
     },
     // A reply that broke off has no parts, and servers refuse it.
-    normalise: (content) => (normaliseParts(content).length > 0 ? [content] : []),
+    normalise: (content) => (isEmpty(content) ? [] : [content]),
     read: readContents,
     restore: restoreContents,
     write: (units, _view, warn = () => undefined) => writeContents(units, warn),
