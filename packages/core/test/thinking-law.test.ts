@@ -98,7 +98,11 @@ async function perform(what: string, host: Host, policy: Policy, toolChanges: bo
   if (what === 'host unloads') await host.conversation.unload(['calendar__find_slot'])
   if (what === 'regenerate') regenerate(host)
   if (what === 'other branch') returnToBranch(host)
-  if (what === 'fork') return host.fork(`fork ${++versions}`, host.length)
+  if (what === 'fork') {
+    const forked = await host.fork(`fork ${++versions}`, host.length)
+    if (left.get(host.conversation) === 'over') left.set(forked.conversation, 'over')
+    return forked
+  }
   // The other process connects the same servers.
   if (what === 'resume') return host.with(host.conversation, JSON.parse(JSON.stringify(host.messages)))
   if (what === 'loader denied') policy.denied = true
