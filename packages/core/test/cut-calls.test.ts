@@ -1,7 +1,7 @@
 /** Calls that arrive in pieces, or not as a whole: they run with all their arguments, or not at all. */
 import { createToolwell, type Tool } from '@toolwell/core'
 import { assemble, type GoogleContent, google } from '@toolwell/core/google'
-import { openaiResponses } from '@toolwell/core/openai-responses'
+import { assemble as assembleResponses, openaiResponses } from '@toolwell/core/openai-responses'
 import { googleProtocol, responsesProtocol } from '@toolwell/testing'
 import { describe, expect, it } from 'vitest'
 
@@ -146,6 +146,22 @@ it('a call of the Responses API with the status incomplete does not run, even if
   const { answers } = await turn.run({ output: [{ ...call, status: 'incomplete' }] })
   expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['invalid'])
   expect(answers[0]?.text).toContain('cut off')
+})
+
+it('the last call of an incomplete reply of the Responses API does not run, whole or assembled', async () => {
+  const item = { type: 'function_call', name: 'send_mail', arguments: '{"to":"a"}' }
+  const output = [
+    { ...item, call_id: 'call_1' },
+    { ...item, call_id: 'call_2' },
+  ]
+  async function* events() {
+    yield { type: 'response.incomplete', response: { status: 'incomplete', output } }
+  }
+  for (const reply of [{ status: 'incomplete', output }, (await assembleResponses(events())).reply]) {
+    const turn = await openaiResponses(await open()).begin([{ role: 'user', content: 'Go.' }])
+    const { answers } = await turn.run(reply)
+    expect(answers.map(({ outcome }) => outcome.kind)).toEqual(['result', 'invalid'])
+  }
 })
 
 it('a search of the Responses API with the status incomplete loads nothing', async () => {

@@ -56,7 +56,11 @@ export async function assemble<Item extends ResponsesItem = ResponsesItem>(
   const finished = [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
   const output = (whole ? final.output : finished) as readonly Item[]
   return {
-    reply: Array.isArray(final.tools) ? { output, tools: final.tools } : { output },
+    reply: {
+      output,
+      ...(Array.isArray(final.tools) && { tools: final.tools }),
+      ...(finish === 'incomplete' && { status: finish }),
+    },
     messages: output,
     finish,
     usage: readUsage(final.usage),

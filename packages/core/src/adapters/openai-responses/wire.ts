@@ -98,8 +98,12 @@ export function responsesWire(
     calls(reply) {
       if (!isRecord(reply) || !Array.isArray(reply.output))
         throw invalid('reply', 'run takes the response of the API, or any object with its output items.')
+      // A reply that reached its limit ends with a cut item, which some servers do not mark.
+      const cut = reply.status === 'incomplete' ? reply.output.length - 1 : -1
       return reply.output
-        .flatMap((item: unknown) => (isRecord(item) ? normaliseItem(item) : []))
+        .flatMap((item: unknown, at) =>
+          isRecord(item) ? normaliseItem(at === cut ? { status: 'incomplete', ...item } : item) : [],
+        )
         .flatMap((item) => readCall(item, loader) ?? [])
     },
     answer: (answers, view, calls) =>
