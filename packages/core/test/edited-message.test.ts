@@ -80,6 +80,16 @@ describe.each(wires)('$name', ({ adapter, say }) => {
     expect(again.slice(0, sent.length)).toEqual(sent)
   })
 
+  it('a longer history keeps its bytes after a request that ended before its last message', async () => {
+    const { written, history } = await open()
+    const longer = [...history, say('user', 'context'), say('user', 'question')]
+    const sent = await written(longer)
+    expect(sent.some(hasNotice)).toBe(true)
+    await written(longer.slice(0, -1))
+    const again = await written([...longer, say('assistant', 'So.'), say('user', 'more')])
+    expect(again.slice(0, sent.length)).toEqual(sent)
+  })
+
   it('a notice waits if the last message was sent before', async () => {
     const { written, history } = await open()
     await written([...history, say('user', 'two')])

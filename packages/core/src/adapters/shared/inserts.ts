@@ -33,7 +33,10 @@ function placeInserts(placed: readonly Placed[], { inserts, delivery }: SurfaceV
     for (const name of [anchor, ...also]) places.set(name, index)
   })
   for (const insert of inserts) {
-    const found = findPlace(insert, places)
+    const found = findPlace(insert, places, (index) => {
+      const next = placed[findBatchEnd(placed, index) + 1]
+      return next === undefined || next.unit.kind === 'assistant'
+    })
     // Without a place, an update waits for the next message.
     if (found === undefined) continue
     const index = findBatchEnd(placed, found)
@@ -43,17 +46,23 @@ function placeInserts(placed: readonly Placed[], { inserts, delivery }: SurfaceV
   return notes
 }
 
-/** A match after the request that carried the insert is a different message with the same content. */
+/**
+ * A match after the request that carried the insert is a different message with the same content. An insert that moved because its
+ * message was missing is at the end of that request; if another message follows there, this history is the one before the move.
+ */
 function findPlace(
   { anchor, request = anchor, moves = [] }: Insert,
   places: ReadonlyMap<string, number>,
+  endsRequest: (index: number) => boolean,
 ): number | undefined {
-  const own = places.get(anchor)
   const end = places.get(request)
-  const isOther = own !== undefined && end !== undefined && own > end
-  const found = [isOther ? undefined : own, ...moves.map((each) => places.get(each))]
-  const known = found.filter((index) => index !== undefined)
-  return known.length > 0 ? Math.min(...known) : undefined
+  const at = places.get(anchor)
+  const own = at !== undefined && end !== undefined && at > end ? undefined : at
+  const moved = moves
+    .map((each) => places.get(each))
+    .filter((index) => index !== undefined)
+    .filter((index) => own === undefined || endsRequest(index))
+  return own === undefined && moved.length === 0 ? undefined : Math.min(own ?? Infinity, ...moved)
 }
 
 /**
