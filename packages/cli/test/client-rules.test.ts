@@ -262,6 +262,16 @@ describe('opencode', () => {
     })
   })
 
+  it.each(['.kilo', '.kilocode'])(
+    'Kilo: a server that %s/mcp.json switches off is denied',
+    async (folder) => {
+      const mcpServers = { files: { command: 'x', disabled: true }, 'git.hub': { command: 'x' } }
+      expect(await judge('kilo', { [`work/inner/${folder}/mcp.json`]: { mcpServers } })).toMatchObject({
+        denied: [READ, WRITE],
+      })
+    },
+  )
+
   it.each(['opencode', 'kilo'])('%s: reads the folders above without a repository', async (client) => {
     const root = folderWith({
       [`a/${client}.json`]: { permission: { files_write_file: 'deny' } },
@@ -438,8 +448,30 @@ describe('Copilot CLI', () => {
       { allowedMcpServers: [{ serverName: 'files' }, { serverName: 'toolwell' }] },
       [ISSUE],
     ],
+    ...[
+      ['Mcp(files/write_file)', [WRITE]] as const,
+      ['Mcp(files)', [READ, WRITE]] as const,
+      ['mcp( files / *_file )', [READ, WRITE]] as const,
+      ['Mcp(toolwell)', []] as const,
+    ].map(([rule, denied]): [string, string, unknown, string[]] => [
+      `the deny rule ${rule} of the administrator`,
+      'etc/github-copilot/managed-settings.json',
+      permissions(['Shell(rm *)', rule]),
+      [...denied],
+    ]),
   ])('reads servers that are off: %s', async (_, file, value, denied) => {
     expect(await judge('copilot-cli', { [file]: value })).toMatchObject({ denied })
+  })
+
+  it('reads ask rules of the administrator', async () => {
+    const files = {
+      'etc/github-copilot/managed-settings.json': permissions([], ['Mcp(files/write_file)', 'Edit(/src/**)']),
+    }
+    expect(await judge('copilot-cli', files)).toEqual({
+      denied: [],
+      asked: [WRITE],
+      shown: ['Mcp(files/write_file)'],
+    })
   })
 
   it('follows COPILOT_HOME', async () => {

@@ -169,7 +169,21 @@ const copilotCli: RuleReader = {
   read: (sources) => [
     ...managedServers(sources),
     sources.flatMap((source) => disabledServers(stringsAt(source, 'disabledMcpServers') ?? [], source.file)),
+    (['ask', 'deny'] as const).flatMap((action) =>
+      sources.flatMap((source) =>
+        (stringsAt(source, 'permissions', action) ?? []).flatMap((text) =>
+          mcpRule(action, text, source.file),
+        ),
+      ),
+    ),
   ],
+}
+
+/** `Mcp(server)` and `Mcp(server/tool)`. */
+function mcpRule(action: RuleAction, text: string, file: string): FoundRule[] {
+  const [, server, tool = '*'] = /^\s*mcp\(([^/)]+)(?:\/([^)]*))?\)/i.exec(text) ?? []
+  if (server === undefined || server === GATEWAY) return []
+  return [{ action, text, file, rule: [action, tool.trim() || '*', server.trim()] }]
 }
 
 /** Keys that Gemini CLI and Qwen Code share. The older names are at the top of the file. */
@@ -495,11 +509,19 @@ function readLayers(sources: readonly Source[], env: RulePlaces['env']): FoundRu
       AGENTS.flatMap((key) => Object.keys(fieldsAt(source, key)).map((name) => `${key}.${name}`)),
     ),
   )
-  const off = sources.flatMap((source) =>
-    Object.keys(fieldsAt(source, 'mcp'))
-      .filter((name) => name !== GATEWAY && fieldsAt(source, 'mcp', name).enabled === false)
-      .map((name) => serverRule('deny', name, source.file)),
-  )
+  const off = sources.flatMap((source) => [
+    ...disabledServers(
+      Object.keys(fieldsAt(source, 'mcp')).filter((name) => fieldsAt(source, 'mcp', name).enabled === false),
+      source.file,
+    ),
+    // Earlier versions of Kilo.
+    ...disabledServers(
+      Object.keys(fieldsAt(source, 'mcpServers')).filter(
+        (name) => fieldsAt(source, 'mcpServers', name).disabled === true,
+      ),
+      source.file,
+    ),
+  ])
   const layers = [...agents].map((agent) => {
     const [key = '', ...name] = agent.split('.')
     return [...base, ...mergeActions(sources, [key, name.join('.')], env)]
@@ -577,6 +599,7 @@ function opencodeFiles(name: 'opencode' | 'kilo'): RuleReader['files'] {
       ...configs(own),
       ...(given ? [given] : []),
       ...folders.flatMap(configs),
+      ...(name === 'kilo' ? dotted.map((inner) => join(places.folder, inner, 'mcp.json')) : []),
       ...inFolder(own),
       ...[...folders, places.home].flatMap((each) => dotted.flatMap((inner) => inFolder(join(each, inner)))),
       ...(folder ? inFolder(folder) : []),
