@@ -5,6 +5,8 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { openClient } from '../../gateway/test/support/clients.js'
 import { describedTool } from '../../mcp/test/support/odd-server.js'
 import { chooseMode } from '../src/connect/choose-mode.js'
+import { checkLostRules } from '../src/connect/lost-rules.js'
+import { type ClientName, userFiles } from '../src/shared/clients/clients.js'
 import { parseClient } from '../src/shared/clients/read-client.js'
 import { readCommandLine } from '../src/shared/clients/toolwell-entry.js'
 import { type Home, homeWith, misbehaving } from './support/home.js'
@@ -479,6 +481,13 @@ it.each<[string, string, unknown, string, string]>([
     'exclude:\n  - files__write_file\n',
   ],
   [
+    'continue',
+    'home/.continue/config.yaml',
+    'name: a\nversion: 1.0.0\n',
+    'home/.continue/permissions.yaml',
+    'exclude:\n  - Bash\n  - Write(**)\n  - Files_write_file\n',
+  ],
+  [
     'kimi',
     'home/.kimi-code/mcp.json',
     { mcpServers: {} },
@@ -492,6 +501,55 @@ it.each<[string, string, unknown, string, string]>([
     'home/.kimi-code/config.toml',
     '[[hooks]]\nevent = "PreToolUse"\nmatcher = "mcp__files__write_file"\ncommand = "x"\n',
   ],
+  [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    'home/.kimi-code/config.toml',
+    '[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash|files__write_file"\ncommand = "x"\n',
+  ],
+  [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    'home/.kimi-code/config.toml',
+    '[tools]\ndisabled = ["Bash", "mcp__*__write_file"]\n',
+  ],
+  ...['home/.kimi-code/agents/a.md', 'home/.agents/agents/a.md', '.kimi-code/agents/b/a.md'].map(
+    (agent): [string, string, unknown, string, string] => [
+      'kimi',
+      'home/.kimi-code/mcp.json',
+      { mcpServers: {} },
+      agent,
+      '---\nname: a\ndescription: b\ndisallowedTools:\n  - mcp__files__write_file\n---\nDo.\n',
+    ],
+  ),
+  ...['.kimi-code/mcp.json', '.mcp.json'].map((file): [string, string, unknown, string, string] => [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: { write_file: server } },
+    file,
+    JSON.stringify({ mcpServers: { write_file: { ...server, enabled: false } } }),
+  ]),
+  [
+    'zed',
+    'home/.config/zed/settings.json',
+    { context_servers: { write_file: server } },
+    '.zed/settings.json',
+    '{ "context_servers": { "write_file": { "enabled": false, "command": "x", "args": [] } } }',
+  ],
+  ...[
+    'home/.continue/settings.json',
+    'home/.claude/settings.json',
+    '.claude/settings.local.json',
+    '.continue/settings.json',
+  ].map((file): [string, string, unknown, string, string] => [
+    'continue',
+    'home/.continue/config.yaml',
+    'name: a\nversion: 1.0.0\n',
+    file,
+    '{ "hooks": { "PreToolUse": [{ "matcher": "Write|write_file", "hooks": [] }] } }',
+  ]),
   [
     'zed',
     'home/.config/zed/settings.json',
@@ -585,6 +643,117 @@ it('Zed: a profile is no reason to refuse if it switches the gateway off, or no 
   expect(await home.run(['connect', 'zed', '--yes', '--no-start'])).toMatchObject({ code: 0 })
 })
 
+it.each<[string, string, unknown, string, string]>([
+  [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    'home/.kimi-code/config.toml',
+    '[tools]\ndisabled = ["Bash"]\n[[hooks]]\nevent = "PreToolUse"\nmatcher = "Bash|Write"\ncommand = "x"\n',
+  ],
+  [
+    'kimi',
+    'home/.kimi-code/mcp.json',
+    { mcpServers: {} },
+    '.mcp.json',
+    '{ "mcpServers": { "other": { "command": "x", "enabled": false } } }',
+  ],
+  [
+    'continue',
+    'home/.continue/config.yaml',
+    'name: a\nversion: 1.0.0\n',
+    '.claude/settings.json',
+    '{ "hooks": { "PreToolUse": [{ "matcher": "mcp__files__.*" }, { "matcher": "Bash|Write" }] } }',
+  ],
+  [
+    'gemini',
+    'home/.gemini/settings.json',
+    { mcpServers: {} },
+    '.gemini/settings.json',
+    '{ "tools": { "sandbox": false } }',
+  ],
+  [
+    'copilot-cli',
+    'home/.copilot/mcp-config.json',
+    { mcpServers: {} },
+    'home/.copilot/settings.json',
+    '{ "sandbox": { "enabled": true, "sandboxMcpServers": false } }',
+  ],
+])(
+  '%s: is not refused for rules that limit no tool of a moved server',
+  async (client, file, value, rules, text) => {
+    const home = homeWith({ [file]: value, [rules]: text })
+    expect(await home.run(['connect', client, '--dry-run'])).toMatchObject({ code: 0 })
+  },
+)
+
+it.each<[string, string, string, unknown]>([
+  [
+    'copilot-cli',
+    'home/.copilot/mcp-config.json',
+    'home/.copilot/settings.json',
+    { sandbox: { enabled: true } },
+  ],
+  [
+    'copilot-cli',
+    'home/.copilot/mcp-config.json',
+    '.github/copilot/settings.json',
+    { sandbox: { enabled: true } },
+  ],
+  ['gemini', 'home/.gemini/settings.json', '.gemini/settings.json', { tools: { sandbox: 'sandbox-exec' } }],
+  ['qwen', 'home/.qwen/settings.json', '.qwen/settings.json', { sandbox: true }],
+])('%s: is refused if its servers run in a sandbox', async (client, file, settings, value) => {
+  const home = homeWith({ [file]: { mcpServers: { files: server } }, [settings]: value })
+  expect(await home.run(['connect', client, '--yes', '--no-start'])).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      /the sandbox, because servers behind Toolwell run outside of it.*--accept-lost-rules/,
+    ),
+  })
+  expect(await home.run(['connect', client, '--yes', '--no-start', '--accept-lost-rules'])).toMatchObject({
+    code: 0,
+  })
+})
+
+it.each<[ClientName, Json]>([
+  ['vscode', { deniedMcpServers: [{ serverName: 'files' }] }],
+  ['vscode', { allowedMcpServers: [{ serverName: 'other' }] }],
+  ['vscode', { permissions: { deny: ['Mcp(files/write_file)'] } }],
+  ['copilot-cli', { sandbox: { enabled: true } }],
+])('%s: is refused if it would lose rules of the administrator: %j', async (client, value) => {
+  const { folder, home } = homeWith({ 'etc/github-copilot/managed-settings.json': value })
+  const places = { home, folder, platform: 'linux', env: {}, root: folder }
+  const from = userFiles(places).find((each) => each.client === client)
+  await expect(from && checkLostRules(from, places)).rejects.toThrow(
+    /may deny tools in .*managed-settings\.json/,
+  )
+})
+
+it('is refused if a file with rules cannot be read', async () => {
+  const home = homeWith({ 'home/.cursor/mcp.json': { mcpServers: { files: server } } })
+  mkdirSync(join(home.folder, '.cursor', 'hooks.json'), { recursive: true })
+  expect(await home.run(['connect', 'cursor', '--yes', '--no-start'])).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/hooks\.json may deny tools and cannot be read/),
+  })
+  expect(await home.run(['connect', 'cursor', '--yes', '--no-start', '--accept-lost-rules'])).toMatchObject({
+    code: 0,
+  })
+})
+
+it('VS Code: a server with a sandbox stays', async () => {
+  const sandboxed = { ...server, sandboxEnabled: true, sandbox: { filesystem: { denyRead: ['/'] } } }
+  const home = homeWith({
+    'home/.config/Code/User/mcp.json': { servers: { files: sandboxed, other: server } },
+  })
+  const { output } = await home.run(['connect', 'vscode', '--yes', '--no-start'])
+  expect(output).toMatch(/files {2}stays: VS Code runs it in a sandbox/)
+  expect(JSON.parse(readText(home, 'home/.config/Code/User/mcp.json') ?? '').servers).toEqual({
+    files: sandboxed,
+    toolwell: expect.anything(),
+  })
+})
+
 const hooks = (event: string, matcher: string) =>
   JSON.stringify({ hooks: { [event]: [{ matcher, hooks: [] }] } })
 
@@ -601,6 +770,15 @@ it.each<[string, string, string, string]>([
     'claude-code',
     '.claude/skills/a/SKILL.md',
     '---\nhooks: { "PreToolUse": [{ "matcher": "mcp__files__write_file" }] }\n---\n',
+    'write_file',
+  ],
+  // A pattern matches anywhere in a name.
+  ['claude-code', '.claude/settings.json', hooks('PreToolUse', 'Bash|write_.*'), 'write_'],
+  ['claude-code', '.claude/settings.json', hooks('PreToolUse', '\\w*write_file$'), 'write_file'],
+  [
+    'claude-code',
+    '.claude/settings.json',
+    '{ "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [{ "if": "mcp__files__write_file(*)" }] }] } }',
     'write_file',
   ],
   ['qwen', '.qwen/settings.json', hooks('PreToolUse', '^(mcp__files__.*)$'), 'mcp__files'],
@@ -633,17 +811,23 @@ it.each<[string, string, string, string]>([
   expect(output).toContain('has a hook for')
 })
 
-it.each(['*', '', 'mcp__.*', 'Bash|Write', '(?:Edit|Write)', 'Notebook.*', 'mcp__(?:toolwell__)?files__.*'])(
-  'a hook before %j is no reason to refuse',
-  async (matcher) => {
-    const from = CASES['claude-code'] as Case
-    const home = homeWith({
-      [from.file]: from.text,
-      'home/.claude/settings.json': hooks('PreToolUse', matcher),
-    })
-    expect(await home.run(['connect', '--dry-run'])).toMatchObject({ code: 0 })
-  },
-)
+it.each([
+  '*',
+  '',
+  'mcp__.*',
+  'Bash|Write',
+  '(?:Edit|Write)',
+  'Notebook.*',
+  '^(Edit|Write)$',
+  'mcp__(?:toolwell__)?files__.*',
+])('a hook before %j is no reason to refuse', async (matcher) => {
+  const from = CASES['claude-code'] as Case
+  const home = homeWith({
+    [from.file]: from.text,
+    'home/.claude/settings.json': hooks('PreToolUse', matcher),
+  })
+  expect(await home.run(['connect', '--dry-run'])).toMatchObject({ code: 0 })
+})
 
 /** A folder for the PATH with a client that prints its version, or with its package as npm links it. */
 function install(home: Home, command: string, version: string, isPackage: boolean): string {

@@ -3,16 +3,18 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ClientName, Places, UserFile } from '../shared/clients/clients.js'
-import { findLostHooks } from '../shared/clients/lost-hooks.js'
+import { findLostHooks, isLost } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
-import { systemFolder } from '../shared/clients/rule-source.js'
-import type { Fields } from '../shared/clients/shapes.js'
+import { copilotHome, copilotSystem } from '../shared/clients/rule-readers.js'
+import { agentFiles, foldersUp, type RulePlaces, systemFolder } from '../shared/clients/rule-source.js'
+import { type Fields, findShape } from '../shared/clients/shapes.js'
 import { ENTRY_NAME } from '../shared/clients/toolwell-entry.js'
 import { Refusal } from './edit/change.js'
 
 interface RuleFile {
   readonly file: string
-  readonly format: 'json' | 'toml' | 'yaml'
+  /** `md`: the lines before the prompt of an agent, which are YAML. */
+  readonly format: 'json' | 'toml' | 'yaml' | 'md'
   /** The names of the denied tools. */
   readonly find: (value: Fields) => readonly string[]
   /** The names of tools before which the client asks. */
@@ -36,7 +38,7 @@ const organisations =
 /** Files with hooks that run before tools of servers: a hook reads the name of the tool, which is another behind Toolwell. */
 const hookFiles =
   (name: 'cursor' | 'windsurf', label: string, find: (hooks: unknown) => readonly unknown[]) =>
-  ({ file }: UserFile, places: Places): readonly RuleFile[] =>
+  ({ file }: UserFile, places: RulePlaces): readonly RuleFile[] =>
     [
       dirname(file),
       join(places.folder, `.${name}`),
@@ -57,10 +59,67 @@ const cursorHooks = hookFiles('cursor', 'Cursor', (hooks) => [
   ),
 ])
 
+/** Gemini CLI and Qwen Code themselves run in this sandbox, and so do their servers. */
+const wholeSandbox =
+  (name: '.gemini' | '.qwen') =>
+  ({ file }: UserFile, { folder }: Places): readonly RuleFile[] =>
+    [file, ...foldersUp(folder).map((each) => join(each, name, 'settings.json'))].map((each) => ({
+      file: each,
+      format: 'json',
+      find: (value) => ((valueAt(value, ['tools', 'sandbox']) ?? value.sandbox) ? [SANDBOX] : []),
+    }))
+
+const SANDBOX = 'the sandbox, because servers behind Toolwell run outside of it'
+
+/** Servers of the user that a file of the current project switches off. */
+const switchedOff = (from: UserFile, file: string, table: string): RuleFile => ({
+  file,
+  format: 'json',
+  find: (value) => {
+    const { format } = findShape(from.shape)
+    const own = existsSync(from.file) ? parseClient(readClientFile(from), format, from.file) : undefined
+    const names = listEntries(own && 'value' in own ? own.value[table] : undefined).map(({ name }) => name)
+    return listEntries(value[table]).flatMap(({ name, entry }) =>
+      names.includes(name) && valueAt(entry, ['enabled']) === false ? [`the server ${name}`] : [],
+    )
+  },
+})
+
 /** Each client keeps its rules in other files than its servers. */
-const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) => readonly RuleFile[]>> = {
+const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: RulePlaces) => readonly RuleFile[]>> = {
   opencode: organisations('opencode'),
   kilo: organisations('kilo'),
+  gemini: wholeSandbox('.gemini'),
+  qwen: wholeSandbox('.qwen'),
+  // `copilot help config`; checked with @github/copilot 1.0.102.
+  'copilot-cli': (_, places) => [
+    ...[
+      join(copilotHome(places), 'settings.json'),
+      ...foldersUp(places.folder).map((each) => join(each, '.github', 'copilot', 'settings.json')),
+      join(copilotSystem(places), 'managed-settings.json'),
+    ].map(
+      (file): RuleFile => ({
+        file,
+        format: 'json',
+        find: ({ sandbox }) =>
+          valueAt(sandbox, ['enabled']) === true && valueAt(sandbox, ['sandboxMcpServers']) !== false
+            ? [SANDBOX]
+            : [],
+      }),
+    ),
+  ],
+  // docs.github.com/en/copilot/reference/enterprise-administrators/enterprise-managed-settings
+  vscode: (_, places) => [
+    {
+      file: join(copilotSystem(places), 'managed-settings.json'),
+      format: 'json',
+      find: (value) => [
+        ...listOf(value.deniedMcpServers).map((entry) => JSON.stringify(entry)),
+        ...(value.allowedMcpServers === undefined ? [] : ['allowedMcpServers']),
+        ...strings(valueAt(value, ['permissions', 'deny'])).filter((rule) => /^\s*mcp\(/i.test(rule)),
+      ],
+    },
+  ],
   // cursor.com/docs/cli/reference/permissions: "Mcp(server:tool)", and cursor.com/docs/agent/hooks.
   cursor: (from, places) => [
     ...[join(dirname(from.file), 'cli-config.json'), join(places.folder, '.cursor', 'cli.json')].map(
@@ -95,25 +154,64 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
           .filter((name) => name.includes('__')),
     },
   ],
-  // @continuedev/cli, permissions.yaml.
-  continue: ({ file }) => [
+  // @continuedev/cli, permissions.yaml, and its src/hooks/hookConfig.ts.
+  continue: ({ file }, { home, folder }) => [
+    ...[dirname(file), ...[home, folder].map((each) => join(each, '.claude')), join(folder, '.continue')]
+      .flatMap((each) => ['settings.json', 'settings.local.json'].map((name) => join(each, name)))
+      .map(
+        (each): RuleFile => ({
+          file: each,
+          format: 'json',
+          find: (value) =>
+            listOf(valueAt(value, ['hooks', 'PreToolUse'])).flatMap((hook) => {
+              const { matcher } = isRecord(hook) ? hook : ({} as Fields)
+              if (typeof matcher !== 'string' || /toolwell|run_tool/.test(matcher)) return []
+              // Only Claude Code has names that begin with mcp__.
+              const parts = matcher.split('|').filter((part) => !/^\W*mcp__/.test(part))
+              return parts.some((part) => isLost(part, 'continue')) ? [`the hook ${matcher}`] : []
+            }),
+        }),
+      ),
     {
       file: join(dirname(file), 'permissions.yaml'),
       format: 'yaml',
-      find: ({ exclude }) => strings(exclude).filter((rule) => !/^[A-Z]/.test(rule)),
-      findAsked: ({ ask }) => strings(ask).filter((rule) => !/^[A-Z*]/.test(rule)),
+      find: ({ exclude }) => strings(exclude).filter((rule) => !CONTINUE_TOOLS.test(rule)),
+      findAsked: ({ ask }) => strings(ask).filter((rule) => rule !== '*' && !CONTINUE_TOOLS.test(rule)),
     },
   ],
-  // @moonshot-ai/kimi-code 2.1.0, PermissionRuleSchema.
-  kimi: ({ file }) => [
+  // @moonshot-ai/kimi-code 2.1.0, PermissionRuleSchema, ToolsConfigSchema, agentRoots.ts and loadMcpServers.
+  kimi: (from, { home, folder }) => [
+    ...[join(folder, '.kimi-code', 'mcp.json'), join(foldersUp(folder)[0] ?? folder, '.mcp.json')].map(
+      (each) => switchedOff(from, each, 'mcpServers'),
+    ),
+    ...[
+      join(dirname(from.file), 'agents'),
+      join(home, '.agents', 'agents'),
+      ...foldersUp(folder).flatMap((each) => [
+        join(each, '.kimi-code', 'agents'),
+        join(each, '.agents', 'agents'),
+      ]),
+    ]
+      .flatMap((each) => agentFiles(each))
+      .map(
+        (each): RuleFile => ({
+          file: each,
+          format: 'md',
+          find: ({ disallowedTools }) => mcpNames(disallowedTools),
+        }),
+      ),
     {
-      file: join(dirname(file), 'config.toml'),
+      file: join(dirname(from.file), 'config.toml'),
       format: 'toml',
       find: (value) => [
-        ...kimiRules(value, 'deny', /mcp|\*/i),
+        ...kimiRules(value, 'deny', /mcp|[*?[{]/i),
+        ...mcpNames(valueAt(value, ['tools', 'disabled'])),
         ...listOf(value.hooks).flatMap((hook) =>
-          isRecord(hook) && hook.event === 'PreToolUse' && /mcp/i.test(String(hook.matcher))
-            ? [String(hook.matcher)]
+          isRecord(hook) &&
+          hook.event === 'PreToolUse' &&
+          typeof hook.matcher === 'string' &&
+          isLost(hook.matcher, 'kimi')
+            ? [hook.matcher]
             : [],
         ),
       ],
@@ -121,9 +219,10 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
     },
   ],
   // zed.dev/docs/ai/tool-permissions: "mcp:server:tool", and zed.dev/docs/ai/agent-profiles.
-  zed: ({ file }) => [
+  zed: (from, { folder }) => [
+    switchedOff(from, join(folder, '.zed', 'settings.json'), 'context_servers'),
     {
-      file,
+      file: from.file,
       format: 'json',
       find: (value) => [
         ...zedRules(value, 'deny'),
@@ -133,6 +232,14 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: Places) =>
     },
   ],
 }
+
+/** A list, or names between commas. */
+const mcpNames = (value: unknown) =>
+  (typeof value === 'string' ? value.split(/[\s,]+/) : strings(value)).filter((name) => /^mcp__/.test(name))
+
+/** The tools of Continue itself: @continuedev/cli 1.5.47, src/tools. */
+const CONTINUE_TOOLS =
+  /^(?:AskQuestion|Bash|CheckBackgroundJob|Checklist|Diff|Edit|Exit|Fetch|List|MultiEdit|Read|ReportFailure|Search|Skills|Status|Subagent|UploadArtifact|Write)\s*(?:\(|$)/
 
 const kimiRules = (value: Fields, decision: string, pattern: RegExp) =>
   listOf(valueAt(value, ['permission', 'rules'])).flatMap((rule) =>
@@ -165,7 +272,7 @@ const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const strings = (value: unknown) => listOf(value).filter((each): each is string => typeof each === 'string')
 
 /** Throws `Refusal` if the client would lose deny rules, or hooks that may deny. */
-export async function checkLostRules(from: UserFile, places: Places): Promise<void> {
+export async function checkLostRules(from: UserFile, places: RulePlaces): Promise<void> {
   const [hook, ...others] = await findLostHooks(from.client, places)
   if (hook)
     throw new Refusal(
@@ -185,17 +292,25 @@ export async function checkLostRules(from: UserFile, places: Places): Promise<vo
 }
 
 /** The rules of clients that Toolwell does not read at each start. */
-export function findAskRules(from: UserFile, places: Places): string[] {
+export function findAskRules(from: UserFile, places: RulePlaces): string[] {
   return readRules(from, places).flatMap(({ findAsked, value }) => [...((value && findAsked?.(value)) ?? [])])
 }
 
 /** Without `value`, the file cannot be read. */
-function readRules(from: UserFile, places: Places) {
+function readRules(from: UserFile, places: RulePlaces) {
   const files = RULE_FILES[from.client as ClientName]?.(from, places) ?? []
   return files
     .filter(({ file }) => existsSync(file))
     .map((each) => {
-      const read = parseClient(readClientFile({ ...from, file: each.file }), each.format, each.file)
-      return { ...each, value: 'value' in read ? read.value : undefined }
+      try {
+        const text = readClientFile({ ...from, file: each.file })
+        const read =
+          each.format === 'md'
+            ? parseClient(/^\uFEFF?---[^\n]*\n([\s\S]*?)\n---/.exec(text)?.[1] ?? '', 'yaml', each.file)
+            : parseClient(text, each.format, each.file)
+        return { ...each, value: 'value' in read ? read.value : undefined }
+      } catch {
+        return { ...each, value: undefined }
+      }
     })
 }

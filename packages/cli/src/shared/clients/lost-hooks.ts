@@ -12,6 +12,7 @@ import {
   type Source,
   WrongKey,
 } from './rule-source.js'
+import type { Fields } from './shapes.js'
 import { ENTRY_NAME } from './toolwell-entry.js'
 
 export interface LostHook {
@@ -20,8 +21,15 @@ export interface LostHook {
   readonly file: string
 }
 
-/** Events before a tool runs. Gemini CLI has the third, and Copilot CLI also the last two. */
-const EVENTS = ['PreToolUse', 'PermissionRequest', 'BeforeTool', 'preToolUse', 'permissionRequest']
+/** Events before a tool runs. Gemini CLI has the third, and Copilot CLI also the last three. */
+const EVENTS = [
+  'PreToolUse',
+  'PermissionRequest',
+  'BeforeTool',
+  'preToolUse',
+  'permissionRequest',
+  'preMcpToolCall',
+]
 
 /** Throws `RulesProblem` if a file cannot be read. */
 export async function findLostHooks(client: string, places: RulePlaces): Promise<LostHook[]> {
@@ -40,12 +48,20 @@ export async function findLostHooks(client: string, places: RulePlaces): Promise
     EVENTS.flatMap((event) => {
       const list = valueAt(value, ['hooks', event])
       return (Array.isArray(list) ? list : []).flatMap((each: unknown) =>
-        isFields(each) && isText(each.matcher) && isLost(each.matcher, client)
-          ? [{ matcher: each.matcher, file }]
+        isFields(each)
+          ? namesOf(each)
+              .filter((matcher) => isLost(matcher, client))
+              .map((matcher) => ({ matcher, file }))
           : [],
       )
     }),
   )
+}
+
+/** The matcher, and the rules in `if`, which Claude Code compares for each command of a hook. */
+function namesOf({ matcher, hooks }: Fields): string[] {
+  const conditions = (Array.isArray(hooks) ? hooks : []).map((hook: unknown) => valueAt(hook, ['if']))
+  return [matcher, ...conditions.filter(isText).map((rule) => rule.replace(/\(.*$/s, ''))].filter(isText)
 }
 
 function hookFiles(client: string, places: RulePlaces): string[] {
@@ -65,9 +81,21 @@ function hookFiles(client: string, places: RulePlaces): string[] {
 }
 
 /** A matcher for every tool, or with the name of the gateway, still matches. Compares texts, because a stranger's pattern may take long. */
-function isLost(matcher: string, client: string): boolean {
+export function isLost(matcher: string, client: string): boolean {
   if (/^[mcp_.*+^$()]*$/.test(matcher) || matcher.includes(ENTRY_NAME)) return false
-  // Copilot CLI calls a tool SERVER-TOOL.
-  const named = client === 'copilot-cli' ? /[^\w\s()^$]/ : /^(?:\(\?:)?[\s(^]*[.[*]|mcp_|__/
-  return matcher.split('|').some((part) => named.test(part))
+  const named = NAMED[client] ?? /^(?:\(\?:)?[\s(^]*[.[*]|mcp_|__/
+  // Claude Code compares a matcher without special characters as it is.
+  const isWhole = client === 'claude-code' && /^[\w\s|,]*$/.test(matcher)
+  return matcher.split('|').some((part) => (isWhole ? /mcp_|__/ : named).test(part))
+}
+
+/** Built-in tools of these clients begin with a capital letter, and their patterns match anywhere in a name. */
+const CAPITALS = /^[\s(?:]*[^\sA-Z(?:^]|^[\s(^]*[.[*]|mcp_|__/
+
+const NAMED: Readonly<Record<string, RegExp>> = {
+  'claude-code': CAPITALS,
+  continue: CAPITALS,
+  kimi: CAPITALS,
+  // It calls a tool SERVER-TOOL.
+  'copilot-cli': /[^\w\s()^$]/,
 }

@@ -29,8 +29,8 @@ export const SHAPES = {
   servers: json([['mcpServers'], ['servers']]),
   // `readClient` also reads the servers of a folder from this file.
   'claude-code': json([['mcpServers']]),
-  vscode: json([['servers'], ['mcpServers']]),
-  'vscode-settings': json([['mcp', 'servers']]),
+  vscode: json([['servers'], ['mcpServers']], fromVscode),
+  'vscode-settings': json([['mcp', 'servers']], fromVscode),
   gemini: { ...json([['mcpServers']], fromGemini), variables: 'shell' },
   copilot: { ...json([['mcpServers']], fromCopilot), variables: 'shell' },
   opencode: { ...json([['mcp']], fromOpencode), variables: 'opencode' },
@@ -59,6 +59,13 @@ export function findShape(name: ShapeName): Shape {
 
 function json(tables: readonly (readonly string[])[], common: Shape['common'] = asItIs) {
   return { format: 'json', tables, variables: 'common', common } as const
+}
+
+/** code.visualstudio.com/docs/agents/reference/mcp-configuration: `sandbox` has the limits of a server with `sandboxEnabled`. */
+function fromVscode(entry: Fields): CommonEntry {
+  return entry.sandboxEnabled === true
+    ? 'VS Code runs it in a sandbox, and servers behind Toolwell run outside of it'
+    : entry
 }
 
 /** github.com/google-gemini/gemini-cli, docs/tools/mcp-server.md: `url` is SSE, `httpUrl` is Streamable HTTP. Qwen Code is a fork. */
