@@ -729,6 +729,34 @@ it.each<[ClientName, Json]>([
   )
 })
 
+it.each([
+  ['other/cli-config.json', { permissions: { deny: ['Mcp(files:write_file)'] } }],
+  ['home/.config/cursor/cli-config.json', { permissions: { deny: ['Mcp(files:write_file)'] } }],
+  ['.cursor/cli.json', { permissions: { deny: ['Mcp(files:write_file)'] } }],
+  ['.cursor/hooks.json', { hooks: { beforeMCPExecution: [{ command: './no_write_file.sh' }] } }],
+])('Cursor: is refused for rules in %s', async (file, value) => {
+  const { folder, home } = homeWith({ [file]: value, 'inner/x': '', '.git/x': '' })
+  const env = { CURSOR_CONFIG_DIR: join(folder, 'other'), XDG_CONFIG_HOME: join(home, '.config') }
+  const places = { home, folder: join(folder, 'inner'), platform: 'linux', env, root: folder }
+  const from = userFiles(places).find(({ client }) => client === 'cursor')
+  await expect(from && checkLostRules(from, places)).rejects.toThrow(/write_file/)
+})
+
+it.each([
+  { CLINE_MCP_SETTINGS_PATH: 'other/servers.json' },
+  { CLINE_GLOBAL_SETTINGS_PATH: 'other/global.json' },
+])('Cline: is refused for disabled tools with %j', async (variables) => {
+  const { folder, home } = homeWith({
+    [variables.CLINE_GLOBAL_SETTINGS_PATH ?? 'home/.cline/data/settings/global-settings.json']: {
+      disabledTools: ['files__write_file'],
+    },
+  })
+  const env = Object.fromEntries(Object.entries(variables).map(([name, file]) => [name, join(folder, file)]))
+  const places = { home, folder, platform: 'linux', env }
+  const from = userFiles(places).find(({ client }) => client === 'cline')
+  await expect(from && checkLostRules(from, places)).rejects.toThrow(/write_file/)
+})
+
 it('is refused if a file with rules cannot be read', async () => {
   const home = homeWith({ 'home/.cursor/mcp.json': { mcpServers: { files: server } } })
   mkdirSync(join(home.folder, '.cursor', 'hooks.json'), { recursive: true })

@@ -41,7 +41,7 @@ const hookFiles =
   ({ file }: UserFile, places: RulePlaces): readonly RuleFile[] =>
     [
       dirname(file),
-      join(places.folder, `.${name}`),
+      ...foldersUp(places.folder).map((each) => join(each, `.${name}`)),
       systemFolder(places, name, label, `C:\\ProgramData\\${label}`),
     ].map((folder) => ({
       file: join(folder, 'hooks.json'),
@@ -120,9 +120,14 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: RulePlaces
       ],
     },
   ],
-  // cursor.com/docs/cli/reference/permissions: "Mcp(server:tool)", and cursor.com/docs/agent/hooks.
+  // cursor.com/docs/cli/reference/permissions and configuration: "Mcp(server:tool)", and cursor.com/docs/agent/hooks.
   cursor: (from, places) => [
-    ...[join(dirname(from.file), 'cli-config.json'), join(places.folder, '.cursor', 'cli.json')].map(
+    ...[
+      ...[dirname(from.file), places.env.CURSOR_CONFIG_DIR]
+        .concat(places.env.XDG_CONFIG_HOME && join(places.env.XDG_CONFIG_HOME, 'cursor'))
+        .flatMap((folder) => (folder ? [join(folder, 'cli-config.json')] : [])),
+      ...foldersUp(places.folder).map((each) => join(each, '.cursor', 'cli.json')),
+    ].map(
       (file): RuleFile => ({
         file,
         format: 'json',
@@ -135,13 +140,16 @@ const RULE_FILES: Partial<Record<ClientName, (from: UserFile, places: RulePlaces
   // docs.windsurf.com/windsurf/cascade/hooks.
   windsurf: hookFiles('windsurf', 'Windsurf', (hooks) => listOf(valueAt(hooks, ['pre_mcp_tool_use']))),
   // @cline/core 0.0.86, global-settings.json: "server__tool".
-  cline: ({ file }) => [
-    {
-      file: join(dirname(file), 'global-settings.json'),
+  cline: ({ file, marker }, { env }) =>
+    [
+      join(dirname(file), 'global-settings.json'),
+      join(marker, 'settings', 'global-settings.json'),
+      ...(env.CLINE_GLOBAL_SETTINGS_PATH ? [env.CLINE_GLOBAL_SETTINGS_PATH] : []),
+    ].map((each) => ({
+      file: each,
       format: 'json',
       find: ({ disabledTools }) => strings(disabledTools).filter((name) => name.includes('__')),
-    },
-  ],
+    })),
   // github.com/block/goose, crates/goose/src/config/permission.rs.
   goose: ({ file }) => [
     {
