@@ -1,5 +1,6 @@
 /** Rules for tools and servers, from names in the settings of a client. */
 import type { Rule, RuleAction } from '@toolwell/gateway/bridge'
+import { isFields, isText, type Source, WrongKey } from './rule-source.js'
 
 /** A rule as the user wrote it. */
 export interface FoundRule {
@@ -44,6 +45,39 @@ export function allowedServers(names: readonly string[] | undefined, file: strin
   if (others.length === 0) return []
   const all: FoundRule = { ...serverRule('deny', '*', file), text: `servers other than ${others.join(', ')}` }
   return [all, ...others.filter(isPlain).map((name) => serverRule('allow', name, file, ''))]
+}
+
+export const disabledServers = (names: readonly string[], file: string) =>
+  names.filter((name) => name !== GATEWAY).map((name) => serverRule('deny', name, file))
+
+/** `deniedMcpServers` and `allowedMcpServers` of an administrator. */
+export function managedServers(sources: readonly Source[]): FoundRule[][] {
+  const servers = (source: Source, key: string) => {
+    const list = source.value[key]
+    if (list === undefined) return undefined
+    if (!Array.isArray(list)) throw new WrongKey(source.file, `"${key}" must be a list`)
+    return list.map((each: unknown) => {
+      const { serverName } = isFields(each) ? each : { serverName: each }
+      if (isText(serverName)) return serverName
+      throw new WrongKey(
+        source.file,
+        `"${key}" has an entry without "serverName", and Toolwell compares names`,
+      )
+    })
+  }
+  return [
+    sources.flatMap((source) =>
+      (servers(source, 'deniedMcpServers') ?? []).map((name) => serverRule('deny', name, source.file)),
+    ),
+    ...sources.map((source) => allowedServers(servers(source, 'allowedMcpServers'), source.file)),
+  ]
+}
+
+/** `Mcp(server)` and `Mcp(server/tool)`. */
+export function mcpRule(action: RuleAction, text: string, file: string): FoundRule[] {
+  const [, server, tool = '*'] = /^\s*mcp\(([^/)]+)(?:\/([^)]*))?\)/i.exec(text) ?? []
+  if (server === undefined || server === GATEWAY) return []
+  return [{ action, text, file, rule: [action, tool.trim() || '*', server.trim()] }]
 }
 
 /** Lists of tools for one server, as Codex, Gemini CLI and Qwen Code have them. */

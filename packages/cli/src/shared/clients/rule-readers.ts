@@ -4,10 +4,13 @@ import type { ClientRules, RuleAction } from '@toolwell/gateway/bridge'
 import { type ClientName, claudeFolder } from './clients.js'
 import {
   allowedServers,
+  disabledServers,
   type FoundRule,
   GATEWAY,
   isPlain,
   isShortened,
+  managedServers,
+  mcpRule,
   ruleFor,
   serverRule,
   toolLists,
@@ -123,32 +126,6 @@ const claudeCode: RuleReader = {
   ],
 }
 
-const disabledServers = (names: readonly string[], file: string) =>
-  names.filter((name) => name !== GATEWAY).map((name) => serverRule('deny', name, file))
-
-/** `deniedMcpServers` and `allowedMcpServers` of an administrator. */
-function managedServers(sources: readonly Source[]): FoundRule[][] {
-  const servers = (source: Source, key: string) => {
-    const list = source.value[key]
-    if (list === undefined) return undefined
-    if (!Array.isArray(list)) throw new WrongKey(source.file, `"${key}" must be a list`)
-    return list.map((each: unknown) => {
-      const { serverName } = isFields(each) ? each : { serverName: each }
-      if (isText(serverName)) return serverName
-      throw new WrongKey(
-        source.file,
-        `"${key}" has an entry without "serverName", and Toolwell compares names`,
-      )
-    })
-  }
-  return [
-    sources.flatMap((source) =>
-      (servers(source, 'deniedMcpServers') ?? []).map((name) => serverRule('deny', name, source.file)),
-    ),
-    ...sources.map((source) => allowedServers(servers(source, 'allowedMcpServers'), source.file)),
-  ]
-}
-
 export const copilotHome = ({ home, env }: Pick<RulePlaces, 'home' | 'env'>) =>
   env.COPILOT_HOME || join(home, '.copilot')
 
@@ -177,13 +154,6 @@ const copilotCli: RuleReader = {
       ),
     ),
   ],
-}
-
-/** `Mcp(server)` and `Mcp(server/tool)`. */
-function mcpRule(action: RuleAction, text: string, file: string): FoundRule[] {
-  const [, server, tool = '*'] = /^\s*mcp\(([^/)]+)(?:\/([^)]*))?\)/i.exec(text) ?? []
-  if (server === undefined || server === GATEWAY) return []
-  return [{ action, text, file, rule: [action, tool.trim() || '*', server.trim()] }]
 }
 
 /** Keys that Gemini CLI and Qwen Code share. The older names are at the top of the file. */
