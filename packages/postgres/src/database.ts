@@ -121,7 +121,7 @@ function explain(error: unknown): ToolwellError {
   const code = isWithoutPassword ? '28P01' : readCode(error)
   // A name that has several addresses fails with an AggregateError, which has a code and no message.
   const message = (error as Error)?.message || code || 'unknown error'
-  const advice = EXPLANATIONS[code] ?? (isTemporary(error) ? 'The connection was lost several times.' : '')
+  const advice = EXPLANATIONS[code] ?? (isTemporary(error) ? `${ATTEMPTS} attempts failed.` : '')
   return new ToolwellError(
     'store-failed',
     `PostgreSQL could not be used: ${message}.${advice === '' ? '' : ` ${advice}`}`,

@@ -23,7 +23,7 @@ export function quoteSchema(schema: string): string {
  *
  * The function `append` returns null if the events are stored, also by an earlier run whose answer was lost; otherwise the number of
  * events of the ledger, which is not `_first`. It is a function because PostgreSQL keeps the plans of its statements: that takes a
- * third off an append.
+ * third off an append. Under repeatable read, `on conflict` fails while others append; `not exists` finds the conflict first.
  */
 export function schemaSql(schema = 'toolwell_data'): string {
   const name = quoteSchema(schema)
@@ -89,7 +89,8 @@ const STEPS: readonly ((name: string) => string)[] = [
     begin
       if _first = 0 then
         insert into ${name}.ledgers (ledger, events, forked_from)
-        values (_ledger, _count, (select ledger from ${name}.ledgers where ledger = _origin))
+        select _ledger, _count, (select ledger from ${name}.ledgers where ledger = _origin)
+        where not exists (select from ${name}.ledgers where ledger = _ledger)
         on conflict do nothing;
       else
         update ${name}.ledgers set events = events + _count, updated_at = now()

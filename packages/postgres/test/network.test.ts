@@ -141,6 +141,36 @@ describe.skipIf(withoutPostgres)('connections that a pooler shares', () => {
   })
 })
 
+it.skipIf(withoutPostgres)(
+  'reports a conflict under repeatable read, even if the ledger changes during each attempt',
+  async () => {
+    const other = postgresStore({ client: pool, schema: 'repeatable' })
+    let count = 0
+    const appendByOther = async () => {
+      await other.append('t', count, events(count, 1))
+      count += 1
+    }
+    await appendByOther()
+    const connection = await pool.connect()
+    const client: PostgresClient = {
+      async query(text, values) {
+        if (!text.includes('.append(')) return pool.query(text, values)
+        await connection.query('begin isolation level repeatable read')
+        await connection.query('select 1') // From here on, the transaction does not see changes of others.
+        await appendByOther()
+        try {
+          return await connection.query(text, values)
+        } finally {
+          await connection.query('rollback')
+        }
+      },
+    }
+    const error = await refusal(postgresStore({ client, schema: 'repeatable' }).append('t', 0, events(0, 1)))
+    connection.release()
+    expect(error.code).toBe('ledger-conflict')
+  },
+)
+
 describe.skipIf(withoutPostgres)('forks and retention', () => {
   const fork = (ledger: string): LedgerEvent =>
     ({ id: 0, anchor: '', kind: 'forked', origin: { ledger, count: 1 } }) as unknown as LedgerEvent
