@@ -263,12 +263,17 @@ describe.skipIf(withoutPostgres)('serve --database', () => {
     ['a closed port', (url) => Object.assign(url, { port: '1' }), 'Check host and port'],
     ['a missing database', (url) => Object.assign(url, { pathname: '/nowhere' }), 'does not exist'],
     ['newer tables', (url) => Object.assign(url, { pathname: '/newer' }), 'Update @toolwell/postgres'],
+    ['a read-only database', (url) => Object.assign(url, { pathname: '/fixed' }), 'address of the primary'],
   ])('refuses %s, and uses no files instead', async (_, change, message) => {
     const url = new URL(postgres.url)
     change(url)
     if (url.pathname === '/newer') {
       await postgres.pool.query('create database newer')
       await read('newer', `${schemaSql()}; update toolwell_data.version set version = 99`)
+    }
+    if (url.pathname === '/fixed') {
+      await postgres.pool.query('create database fixed')
+      await read('fixed', `${schemaSql()}; alter database fixed set default_transaction_read_only = on`)
     }
     const { home, atTerminal } = homeWith({})
     const env = { TOOLWELL_DATABASE: url.href }

@@ -206,11 +206,13 @@ export class SharedCopy {
     return this.#reading
   }
 
+  /** Fails on a read-only server, where approvals and calls could not be recorded. */
   async #readChanges(): Promise<void> {
     const { schema, query } = this.#database
     try {
       const rows = await query(
-        `select kind, key, change, value from ${schema}.state where change > $1::bigint order by change`,
+        `with writable as (update ${schema}.clock set change = change where false)
+         select kind, key, change, value from ${schema}.state where change > $1::bigint order by change`,
         [this.#newest],
       )
       this.#take(rows)
