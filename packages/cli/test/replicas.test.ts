@@ -254,6 +254,21 @@ describe.skipIf(withoutPostgres)('serve --database', () => {
       expect(JSON.stringify(rows)).not.toContain(secret)
   })
 
+  it('names the cause if a write fails', async () => {
+    const { ask } = await setUp('full_disk', {})
+    await read(
+      'full_disk',
+      `${schemaSql()}; create function fail() returns trigger language plpgsql as $$
+         begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+       create trigger fail before insert on toolwell_data.state execute function fail()`,
+    )
+    const attempt = await ask(['token', 'add', 'ci'])
+    expect(attempt).toMatchObject({ code: 2, output: '' })
+    expect(attempt.errors).toContain('The disk of the server is full. Free space on it.')
+    expect(attempt.errors).toContain('The connection string is in the variable TOOLWELL_DATABASE.')
+    expect(attempt.errors).not.toContain('bug')
+  })
+
   it.each<readonly [string, (url: URL) => unknown, string]>([
     [
       'an address of another kind',

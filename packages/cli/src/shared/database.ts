@@ -25,12 +25,16 @@ export async function openDatabase(url: string, { env, errors }: Terminal): Prom
       onProblem: (problem) => void errors.write(`toolwell: ${problem}\n`).catch(() => undefined),
     })
   } catch (error) {
-    const setting = url === env[VARIABLE] ? `the variable ${VARIABLE}` : '--database'
-    throw new Problem((error as Error).message, `The connection string is in ${setting}.`, {
-      reason: 'database',
-      cause: error,
-    })
+    throw nameSetting(error, url, env)
   }
+}
+
+function nameSetting(error: unknown, url: string, env: Terminal['env']): Problem {
+  const setting = url === env[VARIABLE] ? `the variable ${VARIABLE}` : '--database'
+  return new Problem((error as Error).message, `The connection string is in ${setting}.`, {
+    reason: 'database',
+    cause: error,
+  })
 }
 
 /** Opens the database for `work`, if one is given. */
@@ -48,6 +52,10 @@ export async function withDatabase<T>(
       throw new Problem(error.message, '', { reason: 'database', cause: error })
     })
     return done
+  } catch (error) {
+    throw (error as { code?: unknown }).code === 'store-failed'
+      ? nameSetting(error, url, terminal.env)
+      : error
   } finally {
     await shared.close()
   }
