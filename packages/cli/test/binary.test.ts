@@ -118,7 +118,7 @@ describe('the program', () => {
     const [first] = await once(child.stdout, 'data')
     child.stdout.destroy()
     const [code] = await once(child, 'close')
-    expect(String(first)).toMatch(/^\{"query":"issue","matches":\[\{"id":/)
+    expect(String(first)).toMatch(/^\{"query":"issue","unclear":false,"matches":\[\{"id":/)
     expect({ code, errors }).toEqual({ code: 0, errors: '' })
   })
 })
