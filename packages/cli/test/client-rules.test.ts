@@ -809,7 +809,7 @@ it.each<[string, string, unknown, RegExp]>([
     'claude-code',
     'etc/claude-code/managed-settings.json',
     { deniedMcpServers: [{ serverCommand: ['npx', 'evil'] }] },
-    /"deniedMcpServers" has an entry without "serverName", and Toolwell compares names/,
+    /"deniedMcpServers" has an entry without "serverName", and Toolwell compares only names/,
   ],
   [
     'claude-code',

@@ -31,7 +31,7 @@ it('appears in the printed output', async () => {
   const run = (...words: string[]) => toolwell(words, { folder, env, name: 'npx toolwell' })
   expect((await run('connect', '--yes')).output).toContain('To restore them: npx toolwell undo\n')
   expect((await run('status', '--folder', 'x')).output).toBe(
-    `No gateway is running. Connected clients start it, or run: npx toolwell serve --folder ${join(folder, 'x')}\n`,
+    `No gateway is running. A connected client starts it. To start it yourself, run: npx toolwell serve --folder ${join(folder, 'x')}\n`,
   )
   expect((await run('status', 'x')).errors).toContain('See: npx toolwell status --help')
 })

@@ -580,7 +580,7 @@ it.each<[string, string, unknown, string, string]>([
   expect(refused).toMatchObject({
     code: 1,
     output: expect.stringMatching(
-      /may deny tools in .*Toolwell does not read these rules: .*write_file.*--accept-lost-rules/,
+      /may deny tools in .*Toolwell does not apply these rules: .*write_file.*--accept-lost-rules/,
     ),
   })
   expect(readText(home, file)).toBe(before)
@@ -626,7 +626,7 @@ it.each<[string, string, unknown, string, string]>([
   const { code, output } = await home.run(['connect', client, '--dry-run'])
   expect(code).toBe(0)
   expect(output).toMatch(
-    /! .* no longer recognises these ask rules: [\w:]*write_file\. Do not allow the tools of Toolwell without a question\./,
+    /! .* no longer recognises these ask rules: [\w:]*write_file\. Do not let it run the tools of Toolwell without asking\./,
   )
 })
 
@@ -707,7 +707,7 @@ it.each<[string, string, string, unknown]>([
   expect(await home.run(['connect', client, '--yes', '--no-start'])).toMatchObject({
     code: 1,
     output: expect.stringMatching(
-      /the sandbox, because servers behind Toolwell run outside of it.*--accept-lost-rules/,
+      /runs its servers in a sandbox, and servers behind Toolwell run outside it: .*--accept-lost-rules/,
     ),
   })
   expect(await home.run(['connect', client, '--yes', '--no-start', '--accept-lost-rules'])).toMatchObject({
@@ -725,7 +725,7 @@ it.each<[ClientName, Json]>([
   const places = { home, folder, platform: 'linux', env: {}, root: folder }
   const from = userFiles(places).find((each) => each.client === client)
   await expect(from && checkLostRules(from, places)).rejects.toThrow(
-    /may deny tools in .*managed-settings\.json/,
+    /(?:may deny tools in|runs its servers in a sandbox).*managed-settings\.json/,
   )
 })
 
@@ -837,6 +837,7 @@ it.each<[string, string, string, string]>([
   expect(await home.run(accept)).toMatchObject({ code: 0 })
   const { output } = await home.run(['doctor'])
   expect(output).toContain('has a hook for')
+  expect(output).toContain(client === 'copilot-cli' ? 'such as toolwell-.*' : 'such as mcp__toolwell__.*')
 })
 
 it.each([

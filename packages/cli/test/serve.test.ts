@@ -75,7 +75,8 @@ describe('serve', () => {
     const program = [process.execPath, join(folder, 'packages', 'cli', 'bin', 'toolwell.mjs')] as const
     const state = join(folder, 'node_modules', '.toolwell-start', 'gateway')
     const status = (...words: string[]) => toolwell(['status', ...words], { folder, env, program })
-    const none = 'No gateway is running. Connected clients start it, or run: toolwell serve\n'
+    const none =
+      'No gateway is running. A connected client starts it. To start it yourself, run: toolwell serve\n'
     expect(await status()).toMatchObject({ code: 1, output: none })
     let serving: Promise<unknown> | undefined
     await new Promise<void>((onOutput) => {

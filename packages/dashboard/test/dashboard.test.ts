@@ -137,12 +137,14 @@ describe.skipIf(executablePath === undefined)('the dashboard', () => {
     expect(problems).toEqual([])
   })
 
-  it('says why a server failed again when it is restarted', async () => {
+  it('says why a server failed when it is restarted', async () => {
     const config = { mcpServers: { broken: { command: process.execPath, args: ['-e', 'process.exit(3)'] } } }
     const { page, go } = await openDashboard(browser, config)
     await go('servers?server=broken')
     await page.getByRole('button', { name: 'Restart' }).click()
-    await eventually(() => page.locator('.toasts[role=alert]').textContent()).toContain('broken failed again')
+    await eventually(() => page.locator('.toasts[role=alert]').textContent()).toContain(
+      'broken was restarted and failed',
+    )
   })
 
   it('approves and rejects a changed definition', async () => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isRecord } from '@toolwell/core/internal'
 import type { ClientName, Places, UserFile } from '../shared/clients/clients.js'
-import { findLostHooks, isLost } from '../shared/clients/lost-hooks.js'
+import { exampleMatcher, findLostHooks, isLost } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
 import { copilotHome, copilotSystem } from '../shared/clients/rule-readers.js'
 import { agentFiles, foldersUp, type RulePlaces, systemFolder } from '../shared/clients/rule-source.js'
@@ -69,7 +69,7 @@ const wholeSandbox =
       find: (value) => ((valueAt(value, ['tools', 'sandbox']) ?? value.sandbox) ? [SANDBOX] : []),
     }))
 
-const SANDBOX = 'the sandbox, because servers behind Toolwell run outside of it'
+const SANDBOX = 'the sandbox'
 
 /** Servers of the user that a file of the current project switches off. */
 const switchedOff = (from: UserFile, file: string, table: string): RuleFile => ({
@@ -80,7 +80,7 @@ const switchedOff = (from: UserFile, file: string, table: string): RuleFile => (
     const own = existsSync(from.file) ? parseClient(readClientFile(from), format, from.file) : undefined
     const names = listEntries(own && 'value' in own ? own.value[table] : undefined).map(({ name }) => name)
     return listEntries(value[table]).flatMap(({ name, entry }) =>
-      names.includes(name) && valueAt(entry, ['enabled']) === false ? [`the server ${name}`] : [],
+      names.includes(name) && valueAt(entry, ['enabled']) === false ? [`${name} is switched off`] : [],
     )
   },
 })
@@ -285,14 +285,19 @@ export async function checkLostRules(from: UserFile, places: RulePlaces): Promis
   if (hook)
     throw new Refusal(
       `${from.label} has a hook for ${[hook, ...others].map(({ matcher }) => matcher).join(', ')} that does not run for tools behind Toolwell, because they have other names: ${hook.file}`,
-      `Add the tools behind Toolwell to the matcher, such as ${from.client === 'copilot-cli' ? 'toolwell-.*' : 'mcp__toolwell__.*'}, or run connect with --accept-lost-rules`,
+      `Add the tools behind Toolwell to the matcher, such as ${exampleMatcher(from.client)}, or run connect with --accept-lost-rules`,
     )
   for (const { file, find, value } of readRules(from, places)) {
     const names = value && find(value)
     if (names?.length === 0) continue
+    if (names?.includes(SANDBOX))
+      throw new Refusal(
+        `${from.label} runs its servers in a sandbox, and servers behind Toolwell run outside it: ${file}`,
+        'If the servers may run without the sandbox, run connect with --accept-lost-rules',
+      )
     throw new Refusal(
       names
-        ? `${from.label} may deny tools in ${file}, and Toolwell does not read these rules: ${names.join(', ')}`
+        ? `${from.label} may deny tools in ${file}, and Toolwell does not apply these rules: ${names.join(', ')}`
         : `${file} may deny tools and cannot be read`,
       'Deny the tools in toolwell.json, and add --accept-lost-rules to connect this client without its rules',
     )

@@ -61,12 +61,12 @@ export function lostRuleNotes(
     ...(lostAsk.length === 0
       ? []
       : [
-          `${label} no longer recognises these ask rules: ${lostAsk.join(', ')}. Do not allow the tools of Toolwell without a question.`,
+          `${label} no longer recognises these ask rules: ${lostAsk.join(', ')}. Do not let it run the tools of Toolwell without asking.`,
         ]),
     ...(asked === ''
       ? []
       : [
-          `${label} no longer recognises these ask rules: ${asked}. The read-only tool of Toolwell never runs these tools. Do not allow its other tools without a question.`,
+          `${label} no longer recognises these ask rules: ${asked}. The read-only tool of Toolwell never runs these tools. Do not let ${label} run the other tools of Toolwell without asking.`,
         ]),
     ...(allowed === ''
       ? []

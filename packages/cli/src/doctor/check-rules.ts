@@ -6,7 +6,7 @@ import { type ClientRecord, openRecords, recordsFolder } from '../connect/record
 import { type Permissions, RulesProblem, readOwn, readPermissions } from '../shared/clients/client-rules.js'
 import { type ClientFile, clientFiles, findHome } from '../shared/clients/clients.js'
 import type { FoundRule } from '../shared/clients/found-rule.js'
-import { findLostHooks, type LostHook } from '../shared/clients/lost-hooks.js'
+import { exampleMatcher, findLostHooks, type LostHook } from '../shared/clients/lost-hooks.js'
 import { listEntries, parseClient, readClientFile, valueAt } from '../shared/clients/read-client.js'
 import { findShape } from '../shared/clients/shapes.js'
 import {
@@ -59,7 +59,7 @@ export async function checkRules(
           `${from.label} has a hook for ${matcher}. It does not run for tools behind Toolwell, because they have other names.`,
           600,
         ),
-        fix: 'Add the tools behind Toolwell to the matcher, such as mcp__toolwell__.*, or deny the tools in toolwell.json.',
+        fix: `Add the tools behind Toolwell to the matcher, such as ${exampleMatcher(from.client)}, or deny the tools in toolwell.json.`,
       })
     // This entry reads the rules at each start.
     if (words.includes('--client')) {

@@ -50,7 +50,7 @@ export const status = defineVerb({
       await output.write(
         flags.json
           ? '{"running":false}\n'
-          : `No gateway is running. Connected clients start it, or run: ${terminal.name} serve${folderArgument(folder, terminal.env)}\n${other}`,
+          : `No gateway is running. A connected client starts it. To start it yourself, run: ${terminal.name} serve${folderArgument(folder, terminal.env)}\n${other}`,
       )
       return 1
     }

@@ -121,7 +121,7 @@ function One({ row }: { row: ServerRow }) {
       const now = await post<ServerRow>('servers/restart', { set, server: name })
       toast.value =
         now.state === 'failed'
-          ? { text: `${visible(name)} failed again.`, isProblem: true }
+          ? { text: `${visible(name)} was restarted and failed.`, isProblem: true }
           : { text: `${visible(name)} was restarted.` }
     })
     setBusy(false)
@@ -178,7 +178,7 @@ function One({ row }: { row: ServerRow }) {
             'Definitions',
             {
               lock: 'checked against the lock file',
-              'first-use': 'checked against their first use',
+              'first-use': 'checked against the first-use record',
               config: 'checked against the config',
               nothing: 'not checked, because the config trusts this server',
             }[row.trusted],

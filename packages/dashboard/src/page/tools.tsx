@@ -29,7 +29,7 @@ const STATES = ['pinned', 'eager', 'deferred', 'denied', 'quarantined'] as const
 
 const ACTIONS: readonly (readonly [ToolAction, string, string])[] = [
   ['pin', 'Pin', 'Agents get them in every request'],
-  ['defer', 'Defer', 'Agents get those that a search finds'],
+  ['defer', 'Defer', 'Hidden until a search finds them'],
   ['deny', 'Deny', 'No agent can find or call them'],
   ['allow', 'Allow', 'The config no longer denies them'],
   ['read-only', 'Mark read-only', 'Agents may run them with run_read_only_tool'],

@@ -120,7 +120,7 @@ async function serve(options: DaemonOptions, startedBy: DaemonFile['startedBy'])
     },
     tokenHint: () =>
       isMoved
-        ? `Another program uses port ${port}, so this gateway accepts stdio clients only. Free the port, then run: toolwell stop. If you do not trust that program, replace the token it may have got: toolwell token --new`
+        ? `Another program uses port ${port}, so this gateway accepts stdio clients only. Free the port and run "toolwell stop". That program may have received the token; if you do not trust it, replace the token: toolwell token --new`
         : `The token is in ${tokenFileIn(folder)}`,
     onStop(why) {
       // Removed first, so that new clients start another daemon instead of waiting for this one.

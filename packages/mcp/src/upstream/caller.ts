@@ -33,7 +33,7 @@ export interface CallerHandlers {
   readonly roots?: () => readonly Root[] | Promise<readonly Root[]>
   /** Receives logs of the server for this caller. */
   readonly log?: (message: LogMessage) => void
-  /** Called when the user has finished at a URL that the server asked to open. Servers of the older protocol may say so. */
+  /** Called when the user has finished at a URL that the server asked to open. Servers of the older protocol may report it. */
   readonly completed?: (elicitationId: string) => void
   /** Called if the server asks something for which there is no handler. The server gets an error. */
   readonly refused?: (method: string) => void

@@ -61,7 +61,7 @@ export function managedServers(sources: readonly Source[]): FoundRule[][] {
       if (isText(serverName)) return serverName
       throw new WrongKey(
         source.file,
-        `"${key}" has an entry without "serverName", and Toolwell compares names`,
+        `"${key}" has an entry without "serverName", and Toolwell compares only names`,
       )
     })
   }

@@ -80,6 +80,10 @@ function hookFiles(client: string, places: RulePlaces): string[] {
   return folders.map((each) => join(each, 'hooks.json'))
 }
 
+/** Matches the tools behind Toolwell, as the client names them. */
+export const exampleMatcher = (client: string) =>
+  client === 'copilot-cli' ? 'toolwell-.*' : 'mcp__toolwell__.*'
+
 /** A matcher for every tool, or with the name of the gateway, still matches. Compares texts, because a stranger's pattern may take long. */
 export function isLost(matcher: string, client: string): boolean {
   if (/^[mcp_.*+^$()]*$/.test(matcher) || matcher.includes(ENTRY_NAME)) return false

@@ -64,7 +64,7 @@ function json(tables: readonly (readonly string[])[], common: Shape['common'] = 
 /** code.visualstudio.com/docs/agents/reference/mcp-configuration: `sandbox` has the limits of a server with `sandboxEnabled`. */
 function fromVscode(entry: Fields): CommonEntry {
   return entry.sandboxEnabled === true
-    ? 'VS Code runs it in a sandbox, and servers behind Toolwell run outside of it'
+    ? 'VS Code runs it in a sandbox, and servers behind Toolwell run outside it'
     : entry
 }
 
