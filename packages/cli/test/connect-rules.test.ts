@@ -715,6 +715,37 @@ it.each<[string, string, string, unknown]>([
   })
 })
 
+it.each<[string, string, Json]>([
+  ['windsurf', 'home/.codeium/windsurf/mcp_config.json', { disabledTools: ['write_file'] }],
+  ['cline', 'home/.cline/data/settings/cline_mcp_settings.json', { disabled: true }],
+  ['kimi', 'home/.kimi-code/mcp.json', { disabledTools: ['write_file'] }],
+])('%s: is refused if a server that stays limits a server with its name', async (client, file, more) => {
+  const home = homeWith({
+    [file]: { mcpServers: { files: { ...server, ...more } } },
+    'home/.config/toolwell/toolwell.json': { mcpServers: { files: server } },
+  })
+  const words = ['connect', client, '--yes']
+  expect(await home.run(words)).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      /limits the tools of files, and toolwell\.json has another server with that name.*--accept-lost-rules/,
+    ),
+  })
+  expect(JSON.parse(readText(home, file) ?? '').mcpServers.toolwell).toBeUndefined()
+  expect(await home.run([...words, '--accept-lost-rules'])).toMatchObject({ code: 0 })
+})
+
+it('copilot-cli: applies the list of tools of a server that stays', async () => {
+  const from = CASES['copilot-cli'] as Case
+  const home = homeWith({
+    [from.file]: { mcpServers: { files: { type: 'local', ...server, tools: ['read_file', 'move_file'] } } },
+    'home/.config/toolwell/toolwell.json': { mcpServers: { files: { ...server, readOnly: ['*'] } } },
+  })
+  expect(await home.run(['connect', 'copilot-cli', '--yes'])).toMatchObject({ code: 0 })
+  onTestFinished(async () => void (await home.run(['stop'])))
+  expect(await reach(home, from)).toEqual(everywhere(REST))
+})
+
 it.each<[ClientName, Json]>([
   ['vscode', { deniedMcpServers: [{ serverName: 'files' }] }],
   ['vscode', { allowedMcpServers: [{ serverName: 'other' }] }],

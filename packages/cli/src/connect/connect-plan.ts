@@ -102,6 +102,7 @@ export interface PlanOptions {
   readonly profile: string | undefined
   /** Let clients share the processes of local servers. */
   readonly isShared: boolean
+  readonly acceptsLostRules: boolean
   readonly facts: ReadonlyMap<UserFile, ClientFacts>
 }
 
@@ -273,7 +274,7 @@ function planClient(
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
   servers: readonly ServerConfig[],
-  { known, profile, facts }: PlanOptions,
+  { known, profile, acceptsLostRules, facts }: PlanOptions,
   { program, folder, env }: Terminal,
 ): ClientPlan {
   const { format } = findShape(from.shape)
@@ -298,9 +299,14 @@ function planClient(
     // A server that was moved before stays moved, even if a variable is not set now.
     const isKnown = record?.taken.some((each) => each.name === name) === true
     const why = as === undefined || isKnown ? undefined : wrong.get(as)
-    if (as === undefined)
+    if (as === undefined) {
+      if (!acceptsLostRules && !Object.hasOwn(RULE_READERS, from.client) && isLimited(found, name))
+        throw new Refusal(
+          `${from.label} limits the tools of ${name}, and toolwell.json has another server with that name, without these limits`,
+          'Rename one of them, or run connect with --accept-lost-rules',
+        )
       stays.set(name, 'toolwell.json has another server with that name. Rename one of them')
-    else if (why !== undefined) stays.set(name, why)
+    } else if (why !== undefined) stays.set(name, why)
     else
       taken.push({
         as,

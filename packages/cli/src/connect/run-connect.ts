@@ -43,7 +43,7 @@ export interface ConnectOptions {
 
 export async function runConnect(options: ConnectOptions, terminal: Terminal): Promise<ExitCode> {
   const { output, errors, env, folder, name } = terminal
-  const { profile, isShared, startsServers, isDryRun, isYes, isJson } = options
+  const { profile, isShared, startsServers, acceptsLostRules, isDryRun, isYes, isJson } = options
   const home = findHome(env)
   const places = { home, folder, platform: platform(), env }
   const targets = findTargets(places, options.clients)
@@ -53,7 +53,7 @@ export async function runConnect(options: ConnectOptions, terminal: Terminal): P
   const known = { isOff: readSwitches({ home, folder, env }), isGateway: await createGatewayCheck(terminal) }
   const plan = () => {
     try {
-      return planConnect({ targets, records, known, profile, isShared, facts }, terminal)
+      return planConnect({ targets, records, known, profile, isShared, acceptsLostRules, facts }, terminal)
     } catch (error) {
       return throwAsProblem(defaultConfigFiles(folder, env)[0]?.path ?? '')(error)
     }

@@ -132,11 +132,12 @@ export const copilotHome = ({ home, env }: Pick<RulePlaces, 'home' | 'env'>) =>
 export const copilotSystem = (places: RulePlaces) =>
   systemFolder(places, 'github-copilot', 'GitHubCopilot', 'C:\\Program Files\\GitHubCopilot')
 
-/** `copilot mcp disable` writes it. Checked with @github/copilot 1.0.102. */
+/** `copilot mcp disable` writes the settings. Checked with @github/copilot 1.0.102. */
 const copilotCli: RuleReader = {
   prefix: '',
   separator: '_',
   files: (places) => [
+    join(copilotHome(places), 'mcp-config.json'),
     join(copilotHome(places), 'settings.json'),
     ...foldersUp(places.folder).flatMap((each) =>
       ['settings.json', 'settings.local.json'].map((name) => join(each, '.github', 'copilot', name)),
@@ -145,6 +146,12 @@ const copilotCli: RuleReader = {
   ],
   read: (sources) => [
     ...managedServers(sources),
+    ...sources.flatMap((source) =>
+      Object.keys(fieldsAt(source, 'mcpServers')).map((server) => {
+        const tools = stringsAt(source, 'mcpServers', server, 'tools')
+        return toolLists(server, tools?.includes('*') ? undefined : tools, undefined, source.file)
+      }),
+    ),
     sources.flatMap((source) => disabledServers(stringsAt(source, 'disabledMcpServers') ?? [], source.file)),
     (['ask', 'deny'] as const).flatMap((action) =>
       sources.flatMap((source) =>
