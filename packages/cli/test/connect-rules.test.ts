@@ -371,6 +371,33 @@ it.each([
   expect(names.filter((name) => name.endsWith('write_file'))).toEqual([])
 })
 
+it('a rule for a server counts for the same program, also if a variable of the server is not set', async () => {
+  const from = CASES['claude-code'] as Case
+  const home = homeWith({
+    [from.file]: { mcpServers: { files: { ...server, env: { KEY: '${SECRET_KEY}' } } } },
+    'home/.cursor/mcp.json': { mcpServers: { twin: { ...server, env: { KEY: 'x' } } } },
+    'home/.claude/settings.json': { permissions: { deny: ['mcp__files'] } },
+  })
+  const connect = ['connect', '--yes', '--no-start']
+  expect(await home.run(connect, { env: { SECRET_KEY: 'y' } })).toMatchObject({ code: 0 })
+  expect(await home.run(connect)).toMatchObject({ code: 0 })
+  onTestFinished(async () => void (await home.run(['stop'])))
+  const client = await startEntry(home, from, '--all')
+  const names = (await client.list()).map(({ name }) => name)
+  expect(names.filter((name) => /^(?:files|twin)__/.test(name))).toEqual([])
+})
+
+it('windsurf: is refused if a limited server cannot move', async () => {
+  const files = { ...server, disabledTools: ['write_file'], env: { KEY: '${env:SECRET_KEY}' } }
+  const home = homeWith({ 'home/.codeium/windsurf/mcp_config.json': { mcpServers: { files } } })
+  expect(await home.run(['connect', 'windsurf', '--yes', '--no-start'])).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(
+      /limits the tools of files, which cannot move now: the environment variable SECRET_KEY is not set/,
+    ),
+  })
+})
+
 it.each([
   ['a rule for a tool', 'mcp__files__write_file', REST],
   ['a rule for the server', 'mcp__files', []],

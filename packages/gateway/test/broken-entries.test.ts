@@ -59,6 +59,8 @@ describe('an entry that cannot be used', () => {
     ]
     const list = async ({ url }: Started) =>
       JSON.stringify(await (await openClient('v2 modern', `${url}/mcp`)).list())
+    // The first listing of a server may take longer than a list waits.
+    for (const started of [good, both]) await expect.poll(() => list(started)).toContain('odd__echo')
     expect(await list(both)).toBe(await list(good))
   })
 

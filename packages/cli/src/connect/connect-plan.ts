@@ -165,12 +165,20 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
       // Keep the first problem of each server.
       .reverse(),
   )
+  // A server without its variables is still the same program.
+  const programs = new Map(
+    loadConfig({
+      files: [{ path: target.file, text: first.next }],
+      env: withEveryVariable(env),
+      workspaceFolder: folder,
+    }).servers.map(({ name, endpoint }) => [name, identifyProgram(endpoint)]),
+  )
   const add = plan.add.filter(({ name }) => !wrong.has(name))
   const { next, config } = add.length === plan.add.length ? first : read(add)
   const clients = opened.flatMap((each) => {
     const placed = plan.placed.get(each.from) ?? new Map<string, string>()
     try {
-      return [planClient(each, placed, wrong, config.servers, options, terminal)]
+      return [planClient(each, placed, wrong, programs, options, terminal)]
     } catch (error) {
       refused.push({ from: each.from, refusal: asRefusal(error) })
       return []
@@ -193,6 +201,11 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
       problems: last.config.problems,
     },
   }
+}
+
+/** Unset variables count as empty. */
+function withEveryVariable(env: Terminal['env']): Terminal['env'] {
+  return new Proxy(env, { get: (all, name) => Reflect.get(all, name) ?? '', has: () => true })
 }
 
 /** Gives each client its own process of a local server, as before `connect`: it may keep state, such as a browser. */
@@ -273,7 +286,7 @@ function planClient(
   { from, state, record, base, isRebased, text, table, value, found }: OpenedClient,
   placed: ReadonlyMap<string, string>,
   wrong: ReadonlyMap<string | undefined, string>,
-  servers: readonly ServerConfig[],
+  programs: ReadonlyMap<string, readonly string[]>,
   { known, profile, acceptsLostRules, facts }: PlanOptions,
   { program, folder, env }: Terminal,
 ): ClientPlan {
@@ -294,20 +307,29 @@ function planClient(
   }
   const stays = new Map([...found.refused].filter(([name]) => name !== ENTRY_NAME))
   const taken: TakenEntry[] = []
+  const staying: { readonly name: string; readonly as: string }[] = []
+  const isUnread = !acceptsLostRules && !Object.hasOwn(RULE_READERS, from.client)
   for (const name of found.servers.keys()) {
     const as = placed.get(name)
     // A server that was moved before stays moved, even if a variable is not set now.
     const isKnown = record?.taken.some((each) => each.name === name) === true
     const why = as === undefined || isKnown ? undefined : wrong.get(as)
     if (as === undefined) {
-      if (!acceptsLostRules && !Object.hasOwn(RULE_READERS, from.client) && isLimited(found, name))
+      if (isUnread && isLimited(found, name))
         throw new Refusal(
           `${from.label} limits the tools of ${name}, and toolwell.json has another server with that name, without these limits`,
           'Rename one of them, or run connect with --accept-lost-rules',
         )
       stays.set(name, 'toolwell.json has another server with that name. Rename one of them')
-    } else if (why !== undefined) stays.set(name, why)
-    else
+    } else if (why !== undefined) {
+      if (isUnread && isLimited(found, name))
+        throw new Refusal(
+          `${from.label} limits the tools of ${name}, which cannot move now: ${why}`,
+          'Fix that, or run connect with --accept-lost-rules',
+        )
+      stays.set(name, why)
+      staying.push({ name, as })
+    } else
       taken.push({
         as,
         ...newEntry(name, entries.get(name), entrySource(text, format, table, name), table),
@@ -317,10 +339,6 @@ function planClient(
   const { found: rules, lostAsk, mode } = facts.get(from) ?? { found: [], mode: undefined }
   const hasRules =
     Object.hasOwn(RULE_READERS, from.client) || taken.some(({ name }) => isLimited(found, name))
-  const programOf = (server: string) => {
-    const endpoint = servers.find(({ name }) => name === server)?.endpoint
-    return endpoint ? identifyProgram(endpoint) : []
-  }
   const entry = readToolwellEntry(from)
   const scope = readScope(entry)
   const line = entryCommand(program, {
@@ -329,7 +347,9 @@ function planClient(
     token: scope.token,
     // Some clients have no measured choice: their HTTP entry may list every tool.
     isAll: mode?.isAll ?? readScope(own).isAll,
-    own: hasRules ? taken.map(({ name, as }) => ({ name, as, program: programOf(as) })) : [],
+    own: hasRules
+      ? [...taken, ...staying].map(({ name, as }) => ({ name, as, program: programs.get(as) ?? [] }))
+      : [],
   })
   const variables = entryVariables(from.client, { env, folder })
   const there = startsToolwell(entry) ? readCommandLine(entry).join(' ') : readAddress(entry)

@@ -150,7 +150,7 @@ function findStrictest(found: readonly (RuleAction | undefined)[]): RuleAction {
  * Judges tools of all servers. The same server of another client may have another name and another command line, so a tool of
  * another client also gets the strictest action of tools with this name on the client's own servers.
  */
-export function createJudge(rules: ClientRules, { known, servers, catalogue }: ServerSet) {
+export function createJudge(rules: ClientRules, { config, known, servers, catalogue }: ServerSet) {
   const judgeByRules = createRulesJudge(rules)
   const own = Object.keys(rules.own)
   const isOwn = (server: string) => Object.hasOwn(rules.own, server)
@@ -174,6 +174,10 @@ export function createJudge(rules: ClientRules, { known, servers, catalogue }: S
     const common = toolsOf(server)?.filter(({ name }) => names.has(name)).length ?? 0
     return common * 2 > names.size
   }
+  /** Own servers that cannot be used, for example without a variable. Their limits are unknown, so they count for the same program. */
+  const broken = config.problems.flatMap(({ severity, server }) =>
+    severity === 'error' && server !== undefined && isOwn(server) && !known.has(server) ? [server] : [],
+  )
   const wholeCopies = new Map<string, boolean>()
   const wholeServers = new Map<string, RuleAction>()
   /** Does a rule for this tool of an own server count for another server? */
@@ -191,6 +195,7 @@ export function createJudge(rules: ClientRules, { known, servers, catalogue }: S
   }
   const judge = (server: string, tool: string): RuleAction => {
     if (isOwn(server)) return judgeByRules(server, tool)
+    if (broken.some((other) => isLike(other, server))) return 'deny'
     const others = [...new Set([...own, ...known.keys()])].filter(
       (other) =>
         other !== server &&
