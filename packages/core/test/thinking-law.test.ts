@@ -69,7 +69,7 @@ type Host = Awaited<ReturnType<typeof startThinking>>
 let versions = 0
 /** The history that the host showed before it regenerated a reply, by conversation. */
 const left = new WeakMap<Host['conversation'], Host['messages'] | 'over'>()
-/** What a conversation does instead of branches: notices of such a request may move into a branch that was left. */
+/** Steps that replace branches in a conversation: notices of such a request may move into a branch that was left. */
 const ends = ['compact', 'elsewhere', 'loader denied', 'delivery refused']
 
 /** The current decisions of the host's policy. */

@@ -316,7 +316,7 @@ describe('while deferral is off', () => {
     host.messages.splice(0, host.messages.length, ...left)
     for (const text of ['Four.', 'Five.']) await host.ask(text)
     expect(host.requests.every(({ status }) => status === 200)).toBe(true)
-    // What was thought after the source came stays.
+    // Thinking after the source came stays.
     expect(thoughts(host.requests.at(-1)?.raw ?? '')).toBe(2)
   })
 

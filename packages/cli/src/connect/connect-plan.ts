@@ -205,7 +205,7 @@ export function planConnect(options: PlanOptions, terminal: Terminal): ConnectPl
 
 /** Unset variables count as empty. */
 function withEveryVariable(env: Terminal['env']): Terminal['env'] {
-  return new Proxy(env, { get: (all, name) => Reflect.get(all, name) ?? '', has: () => true })
+  return new Proxy(env, { get: (all, name) => Reflect.get(all, name) ?? '' })
 }
 
 /** Gives each client its own process of a local server, as before `connect`: it may keep state, such as a browser. */

@@ -198,12 +198,15 @@ function extractTerms(
   return [...asked.values()]
 }
 
+const mailAddress = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/
+const webAddress = /\b[a-z][a-z+.-]*:\/\/\S+|\bwww\.\S+/
+
 /** Values for a tool: quoted text, addresses, paths, dates, ids and numbers. A name with `_` is none, because it may be a tool's. */
 const literal = new RegExp(
   [
     /(?<![\p{L}\p{N}])"[^"\n]{1,200}"|“[^”\n]{1,200}”|(?<=^|[\s(:,=])'[^'\n]{1,200}'(?=$|[\s.,;:!?)])/u,
-    /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/,
-    /\b[a-z][a-z+.-]*:\/\/\S+|\bwww\.\S+/,
+    mailAddress,
+    webAddress,
     /(?<=^|[\s(:,=])(?:~|\.{1,2}|[A-Z]:)?[/\\][\w.~-][^\s,;)]*/,
     /(?<![\p{L}\p{N}_.-])[#$€£]?\p{N}[\p{N}.,:/%-]*(?:st|nd|rd|th|am|pm|k)?(?![\p{L}\p{N}_])/u,
     /\b(?=[a-f-]*\d)(?:[0-9a-f]{7,40}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b|\b[A-Z]{2,10}-\d+\b/,
@@ -238,8 +241,8 @@ function separateLiterals(
 /** Names the object of an action by its literals: "read /tmp/a.txt" is about a file. Other literals do not change. */
 function nameKinds(literals: string): string {
   return literals
-    .replace(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, 'email')
-    .replace(/[a-z][a-z+.-]*:\/\/\S+|\bwww\.\S+/g, 'url')
+    .replace(new RegExp(mailAddress, 'g'), 'email')
+    .replace(new RegExp(webAddress, 'g'), 'url')
     .replace(/(?:~|\.{1,2}|[A-Z]:)?[/\\]\S+/g, 'file')
 }
 

@@ -88,7 +88,7 @@ export const exampleMatcher = (client: string) =>
 export function isLost(matcher: string, client: string): boolean {
   if (/^[mcp_.*+^$()]*$/.test(matcher) || matcher.includes(ENTRY_NAME)) return false
   const named = NAMED[client] ?? /^(?:\(\?:)?[\s(^]*[.[*]|mcp_|__/
-  // Claude Code compares a matcher without special characters as it is.
+  // Claude Code compares a matcher without special characters with the whole name.
   const isWhole = client === 'claude-code' && /^[\w\s|,]*$/.test(matcher)
   return matcher.split('|').some((part) => (isWhole ? /mcp_|__/ : named).test(part))
 }
